@@ -1,0 +1,56 @@
+# guessgym: `make` builds build/guessgym; `make help` lists the targets.
+
+VERSION := 0.1.0
+PREFIX  ?= /usr/local
+CC      ?= gcc
+PKGS    := libcurl libcjson libpcre2-8 libmicrohttpd libuv libcrypto
+ROOMS   := core net env env/guess env/reward policy rl agent train service report cli
+
+CPPFLAGS += -I. -Iinclude -D_GNU_SOURCE -DGG_VERSION='"$(VERSION)"' -DGG_DATADIR='"$(PREFIX)/share/guessgym"' \
+            $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
+CFLAGS   ?= -O2 -g
+ALL_CFLAGS = -std=c11 $(WARN) -fvisibility=hidden -fPIC -MMD -MP $(CFLAGS)
+LDLIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -ldl -lm -lpthread
+SANITIZE := -O1 -g -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined
+
+LIB_SRC  := $(foreach r,$(filter-out cli,$(ROOMS)),$(wildcard $(r)/*.c))
+CLI_SRC  := $(wildcard cli/*.c)
+TEST_SRC := $(wildcard tests/test_*.c)
+
+# One set of rules for each flavour of build: $(1) = its folder, $(2) = its extra flags.
+define FLAVOUR
+$(1)/%.o: %.c
+	@mkdir -p $$(dir $$@)
+	$$(CC) $$(CPPFLAGS) $$(ALL_CFLAGS) $(2) -c $$< -o $$@
+$(1)/libguessgym.a: $$(LIB_SRC:%.c=$(1)/%.o)
+	@rm -f $$@
+	ar rcs $$@ $$^
+$(1)/guessgym: $$(CLI_SRC:%.c=$(1)/%.o) $(1)/libguessgym.a
+	$$(CC) $(2) $$(LDFLAGS) -rdynamic $$(filter %.o,$$^) -Wl,--whole-archive $(1)/libguessgym.a -Wl,--no-whole-archive $$(LDLIBS) -o $$@
+$(1)/tests/test_%: $(1)/tests/test_%.o $(1)/libguessgym.a
+	$$(CC) $(2) $$(LDFLAGS) -rdynamic $$< -Wl,--whole-archive $(1)/libguessgym.a -Wl,--no-whole-archive -lcmocka $$(LDLIBS) -o $$@
+-include $$(LIB_SRC:%.c=$(1)/%.d) $$(CLI_SRC:%.c=$(1)/%.d) $$(TEST_SRC:%.c=$(1)/%.d)
+endef
+
+all: build/guessgym ## the optimised program, build/guessgym
+
+$(eval $(call FLAVOUR,build/release,))
+$(eval $(call FLAVOUR,build/test,$(SANITIZE)))
+
+build/guessgym: build/release/guessgym
+	@cp $< $@
+
+.PRECIOUS: build/%.o build/test/tests/test_% build/test/tests/test_%.o
+.SECONDARY:
+
+test: build/guessgym build/test/guessgym $(TEST_SRC:%.c=build/test/%) ## every test, under the sanitizers
+	@sh tests/run.sh
+
+clean: ## removes build/
+	rm -rf build
+
+help: ## this list
+	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+.PHONY: all test clean help

@@ -1,0 +1,119 @@
+/*
+ * Playing many episodes: groups x samples against one policy endpoint, on one event loop.
+ *
+ * A plan says what to play; every planned episode ends in exactly one outcome and is handed over
+ * once, complete (judged, rewarded). An errored member is played again with the same seed, at most
+ * GG_PLAY_AGAIN times. The episodes do not depend on concurrency or arrival order.
+ *
+ * Threads: the loop's thread; `each` is called on it.
+ */
+#ifndef GG_AGENT_ROLLOUT_H
+#define GG_AGENT_ROLLOUT_H
+
+#include <uv.h>
+
+#include "env/env.h"
+#include "env/reward/reward.h"
+#include "net/endpoint.h"
+
+#define GG_PLAY_AGAIN     3
+#define GG_NUDGES         2
+#define GG_EPISODE_MS     1800000
+#define GG_EPISODE_TOKENS 1000000
+
+/* Where reasoning effort goes in the request. */
+typedef enum gg_effort_in {
+    GG_EFFORT_TOP,
+    GG_EFFORT_REASONING_OBJECT,
+    GG_EFFORT_TEMPLATE_KWARGS,
+    GG_EFFORT_SYSTEM_LINE,
+    GG_EFFORT_OFF
+} gg_effort_in;
+
+typedef enum gg_switch { GG_AUTO, GG_ON, GG_OFF } gg_switch;
+
+/* How to ask: everything of the request that does not change from turn to turn. */
+typedef struct gg_ask {
+    const char *model;
+    const char *effort; /* NULL = not sent */
+    gg_effort_in effort_in;
+    double temperature, top_p;
+    int64_t max_tokens;
+    bool send_seed;
+    gg_switch echo_reasoning;
+    gg_switch token_ids;
+    int nudges;
+    bool text_calls;           /* accept a call that is the reply's whole text */
+    const char *system_prompt; /* replaces the environment's; NULL = its own */
+    const char *path;          /* "/chat/completions" */
+    const char *const *headers;
+    int64_t episode_ms;
+} gg_ask;
+#define GG_ASK_DEFAULTS                                                                            \
+    {                                                                                              \
+        "default", NULL, GG_EFFORT_TOP, 1.0, 1.0, 4096, true, GG_AUTO, GG_AUTO, GG_NUDGES, true,   \
+            NULL, "/chat/completions", NULL, GG_EPISODE_MS                                         \
+    }
+
+typedef struct gg_task {
+    const char *id; /* row number or the row's own id */
+    const char *prompt;
+    char digest[65]; /* SHA-256 of the row's bytes */
+    char key[65];    /* SHA-256 of the identity */
+} gg_task;
+
+/* One play to make. */
+typedef struct gg_planned {
+    const gg_task *task;
+    int64_t step, group, sample;
+} gg_planned;
+
+typedef struct gg_ledger {
+    int64_t planned, by_outcome[GG_OUTCOME_COUNT];
+    int64_t replayed; /* errored members played again */
+    int64_t turns, moves;
+    int64_t prompt_tokens, completion_tokens, reasoning_tokens; /* -1 once any reply did not say */
+} gg_ledger;
+
+typedef struct gg_rollout gg_rollout;
+
+/* Called once for each planned episode. The callee owns the episode. A status other than GG_OK ends
+ * the run (a full disk). */
+typedef gg_status (*gg_episode_fn)(void *context, size_t index, gg_episode *episode,
+                                   gg_error *error);
+
+typedef struct gg_rollout_options {
+    const gg_game *game;
+    const gg_reward *reward;
+    gg_endpoint *endpoint;
+    const gg_ask *ask;
+    uint64_t seed; /* of the run */
+    size_t concurrency;
+    int64_t weight_version; /* the submitter's own count where replies carry none; -1 = unknown */
+    const char *id_prefix;  /* "s" or "v" */
+} gg_rollout_options;
+
+gg_status gg_rollout_new(uv_loop_t *loop, const gg_rollout_options *options, gg_rollout **out,
+                         gg_error *error);
+void gg_rollout_free(gg_rollout *rollout);
+/* Plays the plan to its end (or until stopped) and returns; runs the loop meanwhile.
+ * GG_E_INTERRUPTED after gg_rollout_stop, GG_E_UNREACHABLE when the endpoint stops the run. The
+ * plan is read during the call only. May be called again. */
+gg_status gg_rollout_play(gg_rollout *rollout, const gg_planned *plan, size_t count,
+                          gg_episode_fn each, void *context, gg_error *error);
+/* From a signal handler on the loop: first call drains (no new episodes), second call abandons what
+ * is in flight. */
+void gg_rollout_stop(gg_rollout *rollout);
+const gg_ledger *gg_rollout_ledger(const gg_rollout *rollout);
+
+/* Snapshot for the live line (agent/live.h draws it). */
+typedef struct gg_rollout_state {
+    gg_ledger ledger;
+    size_t in_flight, done;
+    const char *oldest_id;
+    int64_t oldest_ms; /* age */
+    gg_endpoint_state endpoint;
+} gg_rollout_state;
+void gg_rollout_look(const gg_rollout *rollout, gg_rollout_state *out);
+
+#endif

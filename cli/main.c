@@ -1,0 +1,7 @@
+#include <stdio.h>
+
+int main(void)
+{
+    puts("guessgym " GG_VERSION);
+    return 0;
+}

@@ -1,0 +1,32 @@
+/*
+ * The optimiser step: the accumulated gradient divided by the accumulated weight, clipped by global
+ * norm, then Adam (Kingma and Ba 2015, bias-corrected) with decoupled weight decay (Loshchilov and
+ * Hutter 2019).
+ */
+#ifndef GG_RL_ADAM_H
+#define GG_RL_ADAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct gg_adam_config { /* a zero clip_norm means no clipping */
+    double learning_rate, beta1, beta2, eps, weight_decay, clip_norm;
+} gg_adam_config;
+
+#define GG_ADAM_DEFAULTS                                                                           \
+    {                                                                                              \
+        0.01, 0.9, 0.95, 1e-8, 0.0, 1.0                                                            \
+    }
+
+typedef struct gg_adam { /* arrays of `n`, owned by the caller */
+    size_t n;
+    int64_t steps;
+    double *m, *v;
+} gg_adam;
+
+/* Updates `weights` in place and returns the gradient's norm before clipping. `gradient` holds the
+ * sums and is left divided and clipped; total_weight 0 leaves everything as it is. */
+double gg_adam_step(gg_adam *adam, const gg_adam_config *config, double *weights, double *gradient,
+                    double total_weight);
+
+#endif
