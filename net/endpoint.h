@@ -44,12 +44,20 @@ void gg_endpoint_free(gg_endpoint *endpoint);
 /* The address as it may be shown: without user info and query. */
 const char *gg_endpoint_shown(const gg_endpoint *endpoint);
 
-/* Sends a POST (or a GET when body is NULL) to base_url + path. `deadline_ms` is on uv_now's clock,
- * 0 = none: past it the request ends as GG_RETRY_DEADLINE, in the queue, in a pause or in flight.
- * The body is copied. `accept` (may be NULL) looks at a 2xx reply and may class it as a failure
- * after all (a 200 that is an error); see gg_retry_judge. */
-gg_status gg_endpoint_send(gg_endpoint *endpoint, const char *path, const char *body, size_t len,
-                           int64_t deadline_ms, gg_retry_judge accept, gg_post_done done,
+/* One request. Everything is copied. */
+typedef struct gg_post_request {
+    const char *path; /* appended to base_url */
+    const char *body; /* NULL = GET */
+    size_t len;
+    const char *const *headers; /* besides the endpoint's own; NULL = none */
+    int64_t deadline_ms;        /* on uv_now's clock, 0 = none: past it the request ends as
+                                   GG_RETRY_DEADLINE, in the        queue, in a pause or in flight */
+    gg_retry_judge
+        accept; /* may class a 2xx reply as a failure after all (a 200 that is an error); or NULL */
+} gg_post_request;
+
+/* `done` is called exactly once, from the loop, never from inside this call. */
+gg_status gg_endpoint_send(gg_endpoint *endpoint, const gg_post_request *request, gg_post_done done,
                            void *context, gg_post **post, gg_error *error);
 void gg_post_cancel(gg_post *post); /* no callback */
 
