@@ -47,12 +47,15 @@ typedef struct gg_ask {
     const char *system_prompt; /* replaces the environment's; NULL = its own */
     const char *path;          /* "/chat/completions" */
     const char *const *headers;
-    int64_t episode_ms;
+    int64_t episode_ms;         /* of a planned episode, its replays included */
+    const char *max_tokens_key; /* "max_tokens" or "max_completion_tokens" */
+    const char *extra_body;     /* JSON object merged into every request last; NULL = none */
+    const char *const *drop;    /* names never sent, NULL-terminated; NULL = none */
 } gg_ask;
 #define GG_ASK_DEFAULTS                                                                            \
     {                                                                                              \
         "default", NULL, GG_EFFORT_TOP, 1.0, 1.0, 4096, true, GG_AUTO, GG_AUTO, GG_NUDGES, true,   \
-            NULL, "/chat/completions", NULL, GG_EPISODE_MS                                         \
+            NULL, "/chat/completions", NULL, GG_EPISODE_MS, "max_tokens", NULL, NULL               \
     }
 
 typedef struct gg_task {
@@ -91,6 +94,7 @@ typedef struct gg_rollout_options {
     size_t concurrency;
     int64_t weight_version; /* the submitter's own count where replies carry none; -1 = unknown */
     const char *id_prefix;  /* "s" or "v" */
+    int64_t run_ms;         /* time limit of one gg_rollout_play; 0 = none */
 } gg_rollout_options;
 
 gg_status gg_rollout_new(uv_loop_t *loop, const gg_rollout_options *options, gg_rollout **out,
@@ -110,6 +114,7 @@ const gg_ledger *gg_rollout_ledger(const gg_rollout *rollout);
 typedef struct gg_rollout_state {
     gg_ledger ledger;
     size_t in_flight, done;
+    int64_t now_ms, started_ms; /* uv_now clock */
     const char *oldest_id;
     int64_t oldest_ms; /* age */
     gg_endpoint_state endpoint;

@@ -34,8 +34,11 @@ bool gg_retry_shared(gg_retry_class c);            /* the whole endpoint should 
 /* Class of a reply by transport, status and error body. Fills `message` with the error's text
  * (first non-empty of error.message, error, message, Message, detail, first 200 bytes). */
 gg_retry_class gg_retry_classify(const gg_http_reply *reply, gg_buf *message);
-/* A second look at a 2xx reply, by who knows the body's format. */
-typedef gg_retry_class (*gg_retry_judge)(const gg_http_reply *reply, gg_buf *message);
+/* A second look at a 2xx reply, by who knows the body's format. `context` is that of the request.
+ * When it answers GG_RETRY_OK the request's callback follows at once, before anything else on the
+ * loop, so a judge may keep what it parsed for it. */
+typedef gg_retry_class (*gg_retry_judge)(void *context, const gg_http_reply *reply,
+                                         gg_buf *message);
 
 /* Delay the server asked for: retry-after-ms, Retry-After as seconds or date, "try again in 41.7s"
  * in the text; -1 = none. */

@@ -109,6 +109,8 @@ typedef struct gg_turn {
 /* Token record of one turn (tokens.jsonl). */
 typedef struct gg_turn_tokens {
     int64_t prompt_from; /* position in the sequence at which prompt_ids start; 0 = whole prompt */
+    int64_t fork_at;     /* first position at which this prompt differs from the sequence before it;
+                            holds only after turn 0 and where prompt_from is 0 */
     const int32_t *prompt_ids;
     size_t prompt_count;
     const int32_t *ids;     /* sampled, the closing token included */
