@@ -14,6 +14,8 @@
 #define GG_WORD_MIN    3
 #define GG_WORD_MAX    12
 #define GG_GUESSES_MAX 32
+#define GG_ANSWERS_MAX 65535 /* an answer's index fits 16 bits */
+#define GG_ALLOWED_MAX 2000000
 
 extern const gg_env_api gg_guess_env;
 
@@ -25,8 +27,8 @@ gg_marks gg_mark(const char *guess, const char *answer, int length);
 /* 'G', 'Y' or 'B' for the letter at `place`. */
 char gg_mark_letter(gg_marks marks, int place);
 
-/* A loaded pair of lists: immutable, shared. Words are `length` bytes each, back to back, sorted.
- */
+/* A loaded pair of lists: immutable, shared. Words stand in the order of their file (the shipped
+ * lists are sorted), `length` bytes and a NUL each, back to back. */
 typedef struct gg_words gg_words;
 /* NULL paths mean the shipped lists. Refuses wrong lengths, duplicates, capitals, non-letters, CR,
  * an empty list, an answer missing from allowed - with file, line and word in the sentence. */
@@ -36,17 +38,18 @@ void gg_words_free(gg_words *words);
 int gg_words_length(const gg_words *words);
 size_t gg_words_answer_count(const gg_words *words);
 size_t gg_words_allowed_count(const gg_words *words);
-const char *gg_words_answer(const gg_words *words, size_t index);  /* `length` bytes and a NUL */
-const char *gg_words_allowed(const gg_words *words, size_t index); /* `length` bytes and a NUL */
-/* Index in the list, or -1. */
+const char *gg_words_answer(const gg_words *words, size_t index);
+const char *gg_words_allowed(const gg_words *words, size_t index);
+/* Index in the list, or -1. Reads up to `length` bytes; any of them that is not a-z gives -1. */
 int gg_words_find_answer(const gg_words *words, const char *word);
 int gg_words_find_allowed(const gg_words *words, const char *word);
 /* The lists' digest, for records and caches: SHA-256 over both, hex. */
 const char *gg_words_digest(const gg_words *words);
 
-/* The fixed phrases of the game's texts (system prompt pieces, feedback pieces, tool call text),
- * for a tokenizer that makes each one token. Longest first is not promised. The list depends on the
- * length and number of guesses alone. NULL-terminated; static storage or owned by the env. */
+/* The fixed phrases of the game's texts (system prompt, tool, feedback, a call's arguments), for a
+ * tokenizer that makes each one token: beside them the texts hold only single letters and numbers.
+ * The list is the same for every length and number of guesses. Some phrases begin others, so match
+ * the longest, and never let one end inside a run of letters. Static storage. */
 const char *const *gg_guess_phrases(size_t *count);
 
 #endif
