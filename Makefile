@@ -14,6 +14,10 @@ ALL_CFLAGS = -std=c11 $(WARN) -fvisibility=hidden -fPIC -MMD -MP $(CFLAGS)
 LDLIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -ldl -lm -lpthread
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined
 
+THREADS  := -O1 -g -fsanitize=thread
+# What runs on more than one thread.
+TSAN_TESTS := $(wildcard tests/test_server.c tests/test_endpoint.c)
+
 LIB_SRC  := $(foreach r,$(filter-out cli,$(ROOMS)),$(wildcard $(r)/*.c))
 CLI_SRC  := $(wildcard cli/*.c)
 TEST_SRC := $(wildcard tests/test_*.c)
@@ -37,15 +41,19 @@ all: build/guessgym ## the optimised program, build/guessgym
 
 $(eval $(call FLAVOUR,build/release,))
 $(eval $(call FLAVOUR,build/test,$(SANITIZE)))
+$(eval $(call FLAVOUR,build/tsan,$(THREADS)))
 
 build/guessgym: build/release/guessgym
 	@cp $< $@
 
-.PRECIOUS: build/%.o build/test/tests/test_% build/test/tests/test_%.o
+.PRECIOUS: build/%.o build/test/tests/test_% build/test/tests/test_%.o build/tsan/tests/test_%
 .SECONDARY:
 
 test: build/guessgym build/test/guessgym $(TEST_SRC:%.c=build/test/%) ## every test, under the sanitizers
 	@sh tests/run.sh
+
+test-threads: $(TSAN_TESTS:%.c=build/tsan/%) ## the tests of what has threads, under the thread sanitizer
+	@for test in $^; do TSAN_OPTIONS=halt_on_error=1 $$test || exit 1; done
 
 clean: ## removes build/
 	rm -rf build
@@ -53,4 +61,4 @@ clean: ## removes build/
 help: ## this list
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
-.PHONY: all test clean help
+.PHONY: all test test-threads clean help
