@@ -12,6 +12,10 @@
 
 #define GG_LORA_RANK  32
 #define GG_LORA_ALPHA 64
+#define GG_GAIN       12.0 /* effective weight = base + GG_GAIN x (alpha / rank) x adapter */
+
+/* The factor before the adapter: GG_GAIN x alpha / rank. */
+double gg_adapter_scale(double rank, double alpha);
 
 typedef struct gg_adapter {
     char *policy;
