@@ -1,0 +1,77 @@
+#include "train/call.h"
+
+typedef struct waiting {
+    bool done;
+    int status;
+    gg_retry_class outcome;
+    cJSON *json;
+    gg_error error;
+} waiting;
+
+static void answered(void *context, const gg_post_result *result)
+{
+    waiting *w = context;
+    w->done = true;
+    w->outcome = result->outcome;
+    w->status = result->reply ? result->reply->status : 0;
+    if (result->outcome != GG_RETRY_OK) {
+        gg_fail(&w->error, result->outcome == GG_RETRY_REFUSED ? GG_E_PROTOCOL : GG_E_UNREACHABLE,
+                "%s", result->message);
+        return;
+    }
+    if (result->reply->len == 0)
+        w->json = cJSON_CreateObject();
+    else
+        (void)gg_json_parse(result->reply->body, result->reply->len, &w->json, &w->error);
+    if (!w->json && w->error.status == GG_OK)
+        gg_fail(&w->error, GG_E_MEMORY, "out of memory while reading a reply");
+}
+
+gg_status gg_call_wait(const gg_call_options *call, cJSON **out, int *status, gg_error *error)
+{
+    waiting w = {0};
+    gg_post *post = NULL;
+    gg_post_request request = {
+        .path = call->path, .body = call->body, .len = call->len, .headers = call->headers};
+    *out = NULL;
+    gg_status sent = gg_endpoint_send(call->endpoint, &request, answered, &w, &post, error);
+    if (sent != GG_OK)
+        return sent;
+    while (!w.done)
+        uv_run(call->loop, UV_RUN_ONCE);
+    if (status)
+        *status = w.status;
+    if (w.error.status != GG_OK)
+        return gg_fail(error, w.error.status, "%s%s: %s", gg_endpoint_shown(call->endpoint),
+                       call->path, w.error.text);
+    *out = w.json;
+    return GG_OK;
+}
+
+static void ring(uv_timer_t *timer)
+{
+    *(bool *)timer->data = true;
+}
+
+static void closed(uv_handle_t *handle)
+{
+    *(bool *)handle->data = true;
+}
+
+gg_status gg_loop_sleep(uv_loop_t *loop, int64_t ms, gg_error *error)
+{
+    uv_timer_t timer;
+    bool flag = false;
+    int failed = uv_timer_init(loop, &timer);
+    if (failed)
+        return gg_fail(error, GG_E_STATE, "cannot start a timer: %s", uv_strerror(failed));
+    timer.data = &flag;
+    uv_timer_start(&timer, ring, (uint64_t)ms, 0);
+    while (!flag)
+        uv_run(loop, UV_RUN_ONCE);
+    flag = false;
+    uv_close((uv_handle_t *)&timer, closed);
+    while (!flag)
+        uv_run(loop, UV_RUN_ONCE);
+    return GG_OK;
+}

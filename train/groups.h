@@ -1,0 +1,40 @@
+/*
+ * From finished plays to groups with advantages.
+ *
+ * Plays come in (group, sample) order, group_size of them a group. A group with an errored, missing
+ * or foreign member (another task's digest) is refused whole, with the reason; it has no advantages
+ * and no signal.
+ *
+ * Ownership: gg_groups owns its arrays; the plays stay the caller's and must outlive it.
+ */
+#ifndef GG_TRAIN_GROUPS_H
+#define GG_TRAIN_GROUPS_H
+
+#include <guessgym/record.h>
+
+#include "rl/advantage.h"
+
+typedef struct gg_group {
+    gg_episode *const *plays; /* `size` of them; NULL where one is missing */
+    size_t size;
+    const char *refused; /* reason, static text; NULL = closed */
+    double **advantages; /* advantages[play][turn]; NULL when refused */
+    bool reward_signal;  /* rewards differ */
+    bool outcome_signal; /* some solved, some not */
+} gg_group;
+
+typedef struct gg_groups {
+    gg_advantage method;
+    gg_group *items;
+    size_t count, refused, without_signal; /* without_signal: closed groups with equal rewards */
+    double *values;                        /* storage of all advantages */
+    double **rows;
+} gg_groups;
+
+gg_status gg_groups_build(gg_advantage method, gg_episode *const *plays, size_t groups,
+                          size_t group_size, gg_groups *out, gg_error *error);
+void gg_groups_free(gg_groups *groups);
+/* One line of groups.jsonl, with its newline. */
+void gg_group_write(const gg_groups *groups, size_t index, gg_buf *line);
+
+#endif
