@@ -31,9 +31,9 @@ $(1)/libguessgym.a: $$(LIB_SRC:%.c=$(1)/%.o)
 	@rm -f $$@
 	ar rcs $$@ $$^
 $(1)/guessgym: $$(CLI_SRC:%.c=$(1)/%.o) $(1)/libguessgym.a
-	$$(CC) $(2) $$(LDFLAGS) -rdynamic $$(filter %.o,$$^) -Wl,--whole-archive $(1)/libguessgym.a -Wl,--no-whole-archive $$(LDLIBS) -o $$@
+	$$(CC) $(2) $$(LDFLAGS) -rdynamic $$(filter %.o,$$^) $(1)/libguessgym.a $$(LDLIBS) -o $$@
 $(1)/tests/test_%: $(1)/tests/test_%.o $(1)/libguessgym.a
-	$$(CC) $(2) $$(LDFLAGS) -rdynamic $$< -Wl,--whole-archive $(1)/libguessgym.a -Wl,--no-whole-archive -lcmocka $$(LDLIBS) -o $$@
+	$$(CC) $(2) $$(LDFLAGS) -rdynamic $$< $(1)/libguessgym.a -lcmocka $$(LDLIBS) -o $$@
 -include $$(LIB_SRC:%.c=$(1)/%.d) $$(CLI_SRC:%.c=$(1)/%.d) $$(TEST_SRC:%.c=$(1)/%.d)
 endef
 
