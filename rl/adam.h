@@ -1,7 +1,7 @@
 /*
  * The optimiser step: the accumulated gradient divided by the accumulated weight, clipped by global
- * norm, then Adam (Kingma and Ba 2015, bias-corrected) with decoupled weight decay (Loshchilov and
- * Hutter 2019).
+ * norm, then Adam (Kingma and Ba 2015, arXiv 1412.6980, algorithm 1, bias-corrected) with decoupled
+ * weight decay (Loshchilov and Hutter 2019, arXiv 1711.05101, algorithm 2).
  */
 #ifndef GG_RL_ADAM_H
 #define GG_RL_ADAM_H
@@ -24,8 +24,9 @@ typedef struct gg_adam { /* arrays of `n`, owned by the caller */
     double *m, *v;
 } gg_adam;
 
-/* Updates `weights` in place and returns the gradient's norm before clipping. `gradient` holds the
- * sums and is left divided and clipped; total_weight 0 leaves everything as it is. */
+/* Updates `weights` in place and returns the mean gradient's norm before clipping. `gradient` holds
+ * the sums and is left divided and clipped. A total_weight of 0 leaves everything as it is and
+ * returns 0; a gradient that is not finite does too, and returns that norm (NaN or infinity). */
 double gg_adam_step(gg_adam *adam, const gg_adam_config *config, double *weights, double *gradient,
                     double total_weight);
 
