@@ -64,8 +64,10 @@ static void returns_add(returns *r, const gg_group *group)
 {
     for (size_t i = 0; i < group->size; i++) {
         const gg_episode *e = group->plays[i];
-        r->plays[r->count] =
-            (gg_play_return){e->reward, e->reward_by_turn, e->turn_count, sampled_tokens(e)};
+        r->plays[r->count] = (gg_play_return){.reward = e->reward,
+                                              .by_turn = e->reward_by_turn,
+                                              .turn_count = e->turn_count,
+                                              .tokens = sampled_tokens(e)};
         r->out[r->count++] = group->advantages[i];
     }
     r->first[++r->groups] = r->count;
