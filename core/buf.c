@@ -203,11 +203,10 @@ static size_t json_special(gg_buf *buf, const unsigned char *p, size_t left)
     return n;
 }
 
-void gg_buf_json(gg_buf *buf, const char *bytes, size_t len)
+void gg_buf_json_part(gg_buf *buf, const char *bytes, size_t len)
 {
     const unsigned char *p = (const unsigned char *)bytes;
     const unsigned char *end = p + len;
-    gg_buf_char(buf, '"');
     while (p < end && buf->status == GG_OK) {
         size_t run = plain_run(p, end);
         if (run)
@@ -216,6 +215,12 @@ void gg_buf_json(gg_buf *buf, const char *bytes, size_t len)
         if (p < end)
             p += json_special(buf, p, (size_t)(end - p));
     }
+}
+
+void gg_buf_json(gg_buf *buf, const char *bytes, size_t len)
+{
+    gg_buf_char(buf, '"');
+    gg_buf_json_part(buf, bytes, len);
     gg_buf_char(buf, '"');
 }
 

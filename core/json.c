@@ -266,6 +266,37 @@ void gg_buf_cjson(gg_buf *buf, const cJSON *value)
     write_value(buf, value, 0);
 }
 
+/* Bytes that may be copied as they are: all ASCII but control characters (U+007F is one). */
+static size_t copy_run(const char *p, const char *end)
+{
+    const char *start = p;
+    while (p < end && (unsigned char)*p >= 0x20 && (unsigned char)*p < 0x7f)
+        p++;
+    return (size_t)(p - start);
+}
+
+bool gg_buf_json_text(gg_buf *buf, const char *text, size_t len)
+{
+    gg_json_reader reader = gg_json_reader_make(text, len);
+    if (!gg_read_skip(&reader) || !gg_read_end(&reader))
+        return false;
+    const char *p = text, *end = text + len;
+    while (p < end) {
+        size_t run = copy_run(p, end);
+        gg_buf_add(buf, p, run);
+        p += run;
+        const char *special = p;
+        while (p < end && (unsigned char)*p >= 0x7f)
+            p++;
+        gg_buf_json_part(buf, special, (size_t)(p - special));
+        if (p < end && (unsigned char)*p < 0x20) {
+            gg_buf_char(buf, ' ');
+            p++;
+        }
+    }
+    return true;
+}
+
 void gg_buf_ints(gg_buf *buf, const int32_t *values, size_t count)
 {
     gg_buf_char(buf, '[');

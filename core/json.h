@@ -35,6 +35,11 @@ bool gg_json_bool(const cJSON *object, const char *name, bool *out);
 /* Appends compact JSON text of a cJSON tree with exact doubles. */
 void gg_buf_cjson(gg_buf *buf, const cJSON *value);
 
+/* Appends JSON text as it stands, on one line: line breaks between values become blanks, and what
+ * gg_buf_json would escape or replace is escaped or replaced. False, and nothing appended, when the
+ * text is not exactly one JSON value. */
+bool gg_buf_json_text(gg_buf *buf, const char *text, size_t len);
+
 /* Number arrays: "[1,2,3]"; doubles exact, NaN and infinities as null. */
 void gg_buf_ints(gg_buf *buf, const int32_t *values, size_t count);
 void gg_buf_doubles(gg_buf *buf, const double *values, size_t count);
@@ -53,7 +58,8 @@ void gg_buf_doubles(gg_buf *buf, const double *values, size_t count);
 typedef struct gg_json_reader {
     const char *at, *end;
     bool failed;
-    bool first; /* no comma is due */
+    bool no_memory; /* it failed for want of memory; the text may be good */
+    bool first;     /* no comma is due */
 } gg_json_reader;
 
 typedef struct gg_json_name { /* raw bytes between the quotes; escapes are left as they stand */

@@ -184,6 +184,7 @@ bool gg_read_string(gg_json_reader *r, gg_buf *out)
         gg_buf_add(out, p, (size_t)(stop - p));
         p = slash ? slash + decode_escape(slash, end, out) : end;
     }
+    r->no_memory |= out->status == GG_E_MEMORY;
     return out->status == GG_OK || fail(r);
 }
 
@@ -382,14 +383,16 @@ bool gg_read_end(gg_json_reader *r)
 }
 
 /* Room for one element more in an array that the caller frees. */
-static bool grow(void **values, size_t count, size_t *room, size_t element)
+static bool grow(gg_json_reader *r, void **values, size_t count, size_t *room, size_t element)
 {
     if (count < *room)
         return true;
     size_t wanted = *room ? *room * 2 : FIRST_ROOM;
     void *grown = realloc(*values, wanted * element);
-    if (!grown)
+    if (!grown) {
+        r->no_memory = true;
         return false;
+    }
     *values = grown;
     *room = wanted;
     return true;
@@ -404,7 +407,7 @@ bool gg_read_int32s(gg_json_reader *r, int32_t **values, size_t *count, size_t *
         int64_t value;
         void *array = *values;
         if (!gg_read_int(r, &value) || value < INT32_MIN || value > INT32_MAX ||
-            !grow(&array, *count, room, sizeof **values))
+            !grow(r, &array, *count, room, sizeof **values))
             return fail(r);
         *values = array;
         (*values)[(*count)++] = (int32_t)value;
@@ -421,7 +424,7 @@ bool gg_read_doubles(gg_json_reader *r, double **values, size_t *count, size_t *
         double value = NAN;
         void *array = *values;
         if ((!gg_read_null(r) && !gg_read_double(r, &value)) ||
-            !grow(&array, *count, room, sizeof **values))
+            !grow(r, &array, *count, room, sizeof **values))
             return fail(r);
         *values = array;
         (*values)[(*count)++] = value;

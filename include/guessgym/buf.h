@@ -51,6 +51,9 @@ GG_API void gg_buf_printf(gg_buf *buf, const char *format, ...) GG_PRINTF(2, 3);
  * and all control characters are escaped, so the text can stand on one line of any JSONL file. */
 GG_API void gg_buf_json(gg_buf *buf, const char *bytes, size_t len);
 GG_API void gg_buf_json_str(gg_buf *buf, const char *text); /* NULL gives null */
+/* The same without the quotes, for a string that is put together from pieces (cut them between
+ * characters). */
+GG_API void gg_buf_json_part(gg_buf *buf, const char *bytes, size_t len);
 
 /* "" for an empty buffer, else data. Valid until the next append. */
 GG_API const char *gg_buf_cstr(const gg_buf *buf);

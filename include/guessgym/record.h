@@ -131,10 +131,10 @@ typedef struct gg_label {
 typedef struct gg_policy_info {
     const char *endpoint; /* without secrets */
     const char *model;
-    const char *reasoning_effort; /* NULL when not sent */
-    double temperature, top_p;
-    int64_t max_tokens;
-    int64_t weight_version_first, weight_version_last; /* -1 = unknown */
+    const char *reasoning_effort;                      /* NULL when not sent */
+    double temperature, top_p;                         /* NaN (null in JSON) when not sent */
+    int64_t max_tokens;                                /* -1 (null) when not sent */
+    int64_t weight_version_first, weight_version_last; /* -1 (null) when unknown */
 } gg_policy_info;
 
 typedef struct gg_arena gg_arena;
@@ -166,21 +166,27 @@ typedef struct gg_episode {
     const char *started;    /* RFC 3339, UTC */
     int64_t duration_ms;
     const char *messages; /* JSON array, as sent, final state; NULL when not read */
+    bool partial;         /* read without its messages: it cannot be written again */
 } gg_episode;
 
-/* A zeroed episode with an arena; NULL when memory is short. */
+/* An episode with an arena, all zero but what is unknown at first (NaN, -1: see above); NULL when
+ * memory is short. */
 GG_API gg_episode *gg_episode_new(void);
 GG_API void gg_episode_free(gg_episode *episode); /* NULL is fine */
 
 /* Memory that lives as long as the episode. NULL when memory is short. */
 GG_API void *gg_episode_alloc(gg_episode *episode, size_t bytes);
 GG_API const char *gg_episode_string(gg_episode *episode, const char *text, size_t len);
-/* Grows an arena array by one zeroed element and returns that element:
- *   gg_call *call = gg_episode_push(e, &turn->calls, &turn->call_count, sizeof *call); */
+/* Grows an arena array by one zeroed element and returns that element (NULL when memory is short):
+ *   gg_call *call = gg_episode_push(e, &turn->calls, &turn->call_count, sizeof *call);
+ * The array moves when it grows, and may only ever have been grown by this function. */
 GG_API void *gg_episode_push(gg_episode *episode, void *array, size_t *count, size_t element);
+/* The next turn: index set, usage unknown. Turns before it may move. */
+GG_API gg_turn *gg_episode_add_turn(gg_episode *episode);
 
 /* Appends the record as one JSON line with its newline; keys in the order of the schema, messages
- * last. */
+ * last. Text that should be JSON (answer, facts, messages) is checked and put on one line; a NULL
+ * stands for null, {} and []. On failure nothing is appended. */
 GG_API gg_status gg_episode_write(const gg_episode *episode, gg_buf *line, gg_error *error);
 /* Appends the token record's line; nothing when there are no tokens. */
 GG_API gg_status gg_episode_write_tokens(const gg_episode *episode, gg_buf *line, gg_error *error);
@@ -191,16 +197,18 @@ typedef enum gg_read_depth {
 } gg_read_depth;
 
 /* Reads one line (without or with its newline). A fresh episode in *out, NULL on failure. Unknown
- * keys are passed over; a schema of another name or number is GG_E_FORMAT. */
+ * keys are passed over; a schema of another name or number is GG_E_FORMAT, and so is a line that is
+ * not a whole record. With GG_READ_PLAY damage inside the messages goes unseen. */
 GG_API gg_status gg_episode_read(const char *line, size_t len, gg_read_depth depth,
                                  gg_episode **out, gg_error *error);
-/* Reads a token line into an episode whose id must match. */
+/* Reads a token line into an episode whose id and number of turns must match. */
 GG_API gg_status gg_episode_read_tokens(gg_episode *episode, const char *line, size_t len,
                                         gg_error *error);
 
-/* Facts: reads one member of a flat JSON object without building a tree. */
-GG_API bool gg_fact_number(const char *facts, const char *name,
-                           double *value); /* true/false read as 1/0 */
+/* Facts: reads one member of a JSON object without building a tree. False, and the output left as
+ * it was, when it is absent or of another type (gg_fact_text: also when it does not fit with its
+ * NUL). Numbers: true and false read as 1 and 0. NULL facts have no members. */
+GG_API bool gg_fact_number(const char *facts, const char *name, double *value);
 GG_API bool gg_fact_text(const char *facts, const char *name, char *out, size_t room);
 
 #ifdef __cplusplus
