@@ -21,6 +21,9 @@ TSAN_TESTS := $(wildcard tests/test_server.c tests/test_endpoint.c)
 LIB_SRC  := $(foreach r,$(filter-out cli,$(ROOMS)),$(wildcard $(r)/*.c))
 CLI_SRC  := $(wildcard cli/*.c)
 TEST_SRC := $(wildcard tests/test_*.c)
+# Helpers that a test program may use; tests/alloc.c takes the place of the allocator.
+HELP_SRC := $(filter-out $(TEST_SRC),$(wildcard tests/*.c))
+WRAP     := $(foreach f,malloc calloc realloc strdup strndup,-Wl,--wrap=$(f))
 
 # One set of rules for each flavour of build: $(1) = its folder, $(2) = its extra flags.
 define FLAVOUR
@@ -32,9 +35,12 @@ $(1)/libguessgym.a: $$(LIB_SRC:%.c=$(1)/%.o)
 	ar rcs $$@ $$^
 $(1)/guessgym: $$(CLI_SRC:%.c=$(1)/%.o) $(1)/libguessgym.a
 	$$(CC) $(2) $$(LDFLAGS) -rdynamic $$(filter %.o,$$^) $(1)/libguessgym.a $$(LDLIBS) -o $$@
-$(1)/tests/test_%: $(1)/tests/test_%.o $(1)/libguessgym.a
-	$$(CC) $(2) $$(LDFLAGS) -rdynamic $$< $(1)/libguessgym.a -lcmocka $$(LDLIBS) -o $$@
--include $$(LIB_SRC:%.c=$(1)/%.d) $$(CLI_SRC:%.c=$(1)/%.d) $$(TEST_SRC:%.c=$(1)/%.d)
+$(1)/tests/helpers.a: $$(HELP_SRC:%.c=$(1)/%.o)
+	@rm -f $$@
+	ar rcs $$@ $$^
+$(1)/tests/test_%: $(1)/tests/test_%.o $(1)/tests/helpers.a $(1)/libguessgym.a
+	$$(CC) $(2) $$(LDFLAGS) -rdynamic $(WRAP) $$< -Wl,--start-group $(1)/tests/helpers.a $(1)/libguessgym.a -Wl,--end-group -lcmocka $$(LDLIBS) -o $$@
+-include $$(LIB_SRC:%.c=$(1)/%.d) $$(CLI_SRC:%.c=$(1)/%.d) $$(TEST_SRC:%.c=$(1)/%.d) $$(HELP_SRC:%.c=$(1)/%.d)
 endef
 
 all: build/guessgym ## the optimised program, build/guessgym

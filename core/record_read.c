@@ -126,7 +126,8 @@ static bool read_list(parser *p, const gg_field *field, char *base)
     bool good = gg_read_array(&p->json);
     while (good && gg_read_element(&p->json)) {
         char *item = gg_episode_push(p->episode, &items, &count, field->size);
-        good = item ? read_fields(p, field->fields, item) : short_of_memory(p);
+        good = item ? gg_read_object(&p->json) && read_fields(p, field->fields, item)
+                    : short_of_memory(p);
     }
     memcpy(base + field->at, &items, sizeof items);
     AT(size_t, base, field->count_at) = count;
