@@ -30,7 +30,7 @@ static const char full_line[] =
     "\"untrainable_reason\":\"no ids\",\"turns\":[{\"index\":0,\"finish_reason\":\"tool_calls\","
     "\"calls\":[{\"id\":\"c1\",\"name\":\"play\",\"arguments_raw\":\"{\\\"x\\\": \\\"\\u0085\\\"\","
     "\"status\":\"valid\",\"repairs\":[\"fence\",\"comma\"],\"result\":\"line\\nline "
-    "\\ud83d\\ude00\","
+    "\xf0\x9f\x98\x80\","
     "\"facts\":{\"n\":1.5,\"ok\":true}},{\"id\":null,\"name\":\"play\",\"arguments_raw\":\"\","
     "\"status\":\"failed\",\"repairs\":[],\"result\":null,\"facts\":{}}],\"reasoning\":\"so\","
     "\"usage\":{\"prompt\":10,\"completion\":0,\"reasoning\":null,\"cached\":null},"
