@@ -33,13 +33,16 @@ $(1)/%.o: %.c
 $(1)/libguessgym.a: $$(LIB_SRC:%.c=$(1)/%.o)
 	@rm -f $$@
 	ar rcs $$@ $$^
-$(1)/guessgym: $$(CLI_SRC:%.c=$(1)/%.o) $(1)/libguessgym.a
-	$$(CC) $(2) $$(LDFLAGS) -rdynamic $$(filter %.o,$$^) $(1)/libguessgym.a $$(LDLIBS) -o $$@
+$(1)/libcli.a: $$(patsubst %.c,$(1)/%.o,$$(filter-out cli/main.c,$$(CLI_SRC)))
+	@rm -f $$@
+	ar rcs $$@ $$^
+$(1)/guessgym: $(1)/cli/main.o $(1)/libcli.a $(1)/libguessgym.a
+	$$(CC) $(2) $$(LDFLAGS) -rdynamic $$^ $$(LDLIBS) -o $$@
 $(1)/tests/helpers.a: $$(HELP_SRC:%.c=$(1)/%.o)
 	@rm -f $$@
 	ar rcs $$@ $$^
-$(1)/tests/test_%: $(1)/tests/test_%.o $(1)/tests/helpers.a $(1)/libguessgym.a
-	$$(CC) $(2) $$(LDFLAGS) -rdynamic $(WRAP) $$< -Wl,--start-group $(1)/tests/helpers.a $(1)/libguessgym.a -Wl,--end-group -lcmocka $$(LDLIBS) -o $$@
+$(1)/tests/test_%: $(1)/tests/test_%.o $(1)/tests/helpers.a $(1)/libcli.a $(1)/libguessgym.a
+	$$(CC) $(2) $$(LDFLAGS) -rdynamic $(WRAP) $$< -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group -lcmocka $$(LDLIBS) -o $$@
 -include $$(LIB_SRC:%.c=$(1)/%.d) $$(CLI_SRC:%.c=$(1)/%.d) $$(TEST_SRC:%.c=$(1)/%.d) $$(HELP_SRC:%.c=$(1)/%.d)
 endef
 

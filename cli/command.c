@@ -1,0 +1,117 @@
+#include "cli/command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/near.h"
+
+#define NAME_ROOM 64
+
+#define EXAMPLES(...)                                                                              \
+    (const char *const[])                                                                          \
+    {                                                                                              \
+        __VA_ARGS__, NULL                                                                          \
+    }
+
+/* clang-format off */
+static const gg_cmd commands[] = {
+    {GG_CMD_WORDS_SPLIT, "words split", "", 0, 0, "draw disjoint training, validation, test files",
+     EXAMPLES("guessgym words split --train 640 --val 128 --test 256 --seed 42 -o split",
+              "the split that ships"),
+     gg_cmd_words_split},
+    {GG_CMD_MARK, "mark", "[GUESS ANSWER]", 0, 2, "mark a guess: G, Y or B a letter",
+     EXAMPLES("guessgym mark speed abide", "BBYBY",
+              "guessgym mark < pairs.txt", "one `guess answer` a line"),
+     gg_cmd_mark},
+    {GG_CMD_HELP, "help", "[COMMAND]", 0, 2, "this page, or a command's", NULL, gg_cmd_help},
+    {GG_CMD_VERSION, "version", "", 0, 0, "name and version", NULL, gg_cmd_version},
+};
+/* clang-format on */
+
+#define COMMAND_COUNT (sizeof commands / sizeof *commands)
+
+const gg_cmd *gg_cmd_at(size_t index)
+{
+    return index < COMMAND_COUNT ? &commands[index] : NULL;
+}
+
+const gg_cmd *gg_cmd_by_id(gg_cmd_id id)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (commands[i].id == id)
+            return &commands[i];
+    return NULL;
+}
+
+bool gg_cmd_option_used(gg_opt_id id)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (gg_opt_taken_by(id, commands[i].id))
+            return true;
+    return false;
+}
+
+/* "serve" begins "serve policy" but is no command itself. */
+static bool is_group(const char *word)
+{
+    size_t len = strlen(word);
+
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (strncmp(commands[i].name, word, len) == 0 && commands[i].name[len] == ' ')
+            return true;
+    return false;
+}
+
+static void list_group(const char *word, char *out, size_t room)
+{
+    size_t len = strlen(word), used = 0;
+
+    out[0] = '\0';
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (strncmp(commands[i].name, word, len) == 0 && commands[i].name[len] == ' ' &&
+            used < room)
+            used += (size_t)snprintf(out + used, room - used, "%s%s", used ? ", " : "",
+                                     commands[i].name);
+}
+
+/* Names that the mistyped word may have meant: whole names, and first words of two-word names. */
+static const char *near_command(const char *typed)
+{
+    static char firsts[COMMAND_COUNT][NAME_ROOM];
+    const char *names[2 * COMMAND_COUNT];
+
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        snprintf(firsts[i], NAME_ROOM, "%.*s", (int)strcspn(commands[i].name, " "),
+                 commands[i].name);
+        names[2 * i] = commands[i].name;
+        names[2 * i + 1] = firsts[i];
+    }
+    return gg_near_miss(typed, names, 2 * COMMAND_COUNT);
+}
+
+const gg_cmd *gg_cmd_find(int argc, char *const *argv, int *used, gg_error *error)
+{
+    char typed[NAME_ROOM], list[NAME_ROOM * 4];
+
+    for (*used = argc < 2 ? argc : 2; *used > 0; --*used) {
+        snprintf(typed, sizeof typed, *used == 2 ? "%s %s" : "%s", argv[0], argv[1]);
+        for (size_t i = 0; i < COMMAND_COUNT; i++)
+            if (strcmp(commands[i].name, typed) == 0)
+                return &commands[i];
+    }
+    if (is_group(argv[0])) {
+        list_group(argv[0], list, sizeof list);
+        bool second = argc > 1 && argv[1][0] != '-';
+        snprintf(typed, sizeof typed, second ? "%s %s" : "%s", argv[0], second ? argv[1] : "");
+        const char *near = second ? near_command(typed) : NULL;
+        if (near)
+            gg_fail(error, GG_E_CONFIG, "unknown command %s; did you mean %s?", typed, near);
+        else
+            gg_fail(error, GG_E_CONFIG, "%s is not a whole command; there are: %s", typed, list);
+        return NULL;
+    }
+    const char *near = near_command(argv[0]);
+    gg_fail(error, GG_E_CONFIG,
+            near ? "unknown command %s; did you mean %s?" : "unknown command %s", argv[0], near);
+    return NULL;
+}

@@ -1,0 +1,194 @@
+/* The table of options. Parsing, --help, the man page and the completion are made from it. */
+#include "cli/options.h"
+
+#include <string.h>
+
+#define BIT(command) (1ull << GG_CMD_##command)
+#define RUNS         (BIT(EVAL) | BIT(ROLLOUT))
+#define GAMES        (RUNS | BIT(PLAY) | BIT(ENV_CHECK))
+#define SERVERS      (BIT(SERVE_POLICY) | BIT(SERVE_SERVICE))
+#define WORDS        (BIT(WORDS_SPLIT) | BIT(WORDS_CHECK))
+#define EVERY        (~0ull)
+
+#define COUNT_MAX  1e9
+#define SEED_MAX   9007199254740991.0 /* 2^53 - 1: exact in JSON */
+#define SECONDS    1e7
+#define EFFORTS    "none|minimal|low|medium|high|xhigh|max"
+#define LISTEN     "where to listen; port 0 = any free one"
+#define TASK       GG_SECTION_TASK
+#define PLAYER     GG_SECTION_PLAYER
+#define RUN        GG_SECTION_RUN
+#define COMMON     GG_SECTION_COMMON
+#define OF_RUN     GG_OPT_OF_RUN
+#define OF_SETTING (GG_OPT_OF_RUN | GG_OPT_SETTING)
+
+/* name, alias, letter, type, placeholder, default, choices, low, high, traits, section, commands,
+ * further variable, help */
+static const gg_opt rows[GG_OPT_COUNT] = {
+    /* clang-format off */
+[GG_OPT_ENV] = {"env", NULL, 0, GG_VALUE_TEXT, "NAME|FILE.so", "guess", NULL, 0, 0, OF_RUN, TASK,
+    GAMES, NULL, "the game: a built-in's name or a plug-in"},
+[GG_OPT_ENV_SET] = {"env-set", NULL, 0, GG_VALUE_PAIRS, "KEY=VALUE", NULL, NULL, 0, 0, OF_RUN, TASK,
+    GAMES | SERVERS, NULL, "a setting of the game; may be given again"},
+[GG_OPT_ANSWERS] = {"answers", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, OF_SETTING, TASK,
+    GAMES | SERVERS | WORDS, NULL, "word game: words that can be hidden (the shipped list)"},
+[GG_OPT_ALLOWED] = {"allowed", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, OF_SETTING, TASK,
+    GAMES | SERVERS | WORDS, NULL, "word game: words that can be guessed (the shipped list)"},
+[GG_OPT_LENGTH] = {"length", NULL, 0, GG_VALUE_INT, "N", NULL, NULL, 3, 12, OF_SETTING, TASK,
+    GAMES | SERVERS | WORDS, NULL, "word game: letters of a word (5)"},
+[GG_OPT_GUESSES] = {"guesses", NULL, 0, GG_VALUE_INT, "N", NULL, NULL, 1, 32, OF_SETTING, TASK,
+    GAMES | SERVERS, NULL, "word game: guesses a game (6)"},
+[GG_OPT_HARD] = {"hard", NULL, 0, GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, OF_SETTING, TASK,
+    GAMES, NULL, "word game: refuse a guess that ignores a known hint"},
+[GG_OPT_UNLISTED] = {"unlisted", NULL, 0, GG_VALUE_TEXT, "RULE", NULL, "play|reject", 0, 0,
+    OF_SETTING, TASK, GAMES, NULL, "word game: a guess that is not in the list"},
+[GG_OPT_TASKS] = {"tasks", "words", 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, OF_RUN, TASK,
+    GAMES, NULL, "dataset rows (JSON lines with `prompt`) or a plain list; default: the shipped "
+    "held-out split"},
+[GG_OPT_LIMIT] = {"limit", NULL, 0, GG_VALUE_INT, "N", NULL, NULL, 1, COUNT_MAX, OF_RUN, TASK,
+    RUNS, NULL, "only the first N tasks"},
+[GG_OPT_SAMPLES] = {"samples", NULL, 'n', GG_VALUE_INT, "N", "1", NULL, 1, 1e6, OF_RUN, TASK,
+    BIT(EVAL), NULL, "plays of each task"},
+[GG_OPT_GROUP_SIZE] = {"group-size", NULL, 'g', GG_VALUE_INT, "N", "8", NULL, 2, 1e6, OF_RUN, TASK,
+    BIT(ROLLOUT), NULL, "plays of each task, which share one baseline"},
+[GG_OPT_SYSTEM_PROMPT] = {"system-prompt", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, 0,
+    TASK, RUNS, NULL, "replaces the game's system prompt"},
+[GG_OPT_REWARD] = {"reward", NULL, 'r', GG_VALUE_TEXT, "REWARD", NULL, NULL, 0, 0, OF_RUN, TASK,
+    RUNS | BIT(PLAY), NULL, "a preset or a weighted sum of parts: solve=1,speed=0.5"},
+[GG_OPT_ADVANTAGE] = {"advantage", NULL, 0, GG_VALUE_TEXT, "METHOD", "group_based",
+    "group_based|grpo|group_based_per_turn|rloo|grpo_passk|monte_carlo|opo|gpg|reinforce_pp|"
+    "reinforce_pp_baseline", 0, 0, OF_RUN, TASK, BIT(ROLLOUT), NULL, "how a group's rewards become "
+    "advantages"},
+[GG_OPT_SEED] = {"seed", NULL, 's', GG_VALUE_INT, "N", "42", NULL, 0, SEED_MAX, OF_RUN, TASK,
+    RUNS | SERVERS | BIT(COMPARE) | BIT(WORDS_SPLIT) | BIT(ENV_CHECK), NULL,
+    "of everything that is random"},
+[GG_OPT_PLAY_SEED] = {"seed", NULL, 's', GG_VALUE_INT, "N", NULL, NULL, 0, SEED_MAX, 0, TASK,
+    BIT(PLAY), NULL, "picks the task; without it another one each time"},
+
+[GG_OPT_ENDPOINT] = {"endpoint", NULL, 'e', GG_VALUE_TEXT, "URL|builtin:NAME", NULL, NULL, 0, 0,
+    OF_RUN, PLAYER, RUNS, NULL, "an OpenAI-compatible base URL, or an embedded policy; default: the "
+    "game's own"},
+[GG_OPT_MODEL] = {"model", NULL, 'm', GG_VALUE_TEXT, "NAME", NULL, NULL, 0, 0, OF_RUN, PLAYER,
+    RUNS, NULL, "as the endpoint names it; default: the only one it lists"},
+[GG_OPT_ADAPTER] = {"adapter", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, OF_RUN, PLAYER,
+    RUNS | BIT(SERVE_POLICY), NULL, "what training left: adapter.json (embedded policies only)"},
+[GG_OPT_EFFORT] = {"reasoning-effort", "effort", 0, GG_VALUE_MANY, "EFFORT[,...]", NULL, EFFORTS, 0,
+    0, OF_RUN, PLAYER, RUNS, "REASONING_EFFORT", "sent with every request; several make one run "
+    "each and one table"},
+[GG_OPT_EFFORT_IN] = {"effort-in", NULL, 0, GG_VALUE_TEXT, "PLACE", "top",
+    "top|reasoning-object|template-kwargs|system-line|off", 0, 0, OF_RUN, PLAYER, RUNS, NULL,
+    "where in the request the effort goes"},
+[GG_OPT_TEMPERATURE] = {"temperature", NULL, 't', GG_VALUE_REAL, "T", "1", NULL, 0, 100, OF_RUN,
+    PLAYER, RUNS, NULL, "of sampling"},
+[GG_OPT_TOP_P] = {"top-p", NULL, 0, GG_VALUE_REAL, "P", "1", NULL, 0, 1, OF_RUN, PLAYER, RUNS, NULL,
+    "of sampling"},
+[GG_OPT_MAX_TOKENS] = {"max-tokens", NULL, 0, GG_VALUE_INT, "N", "4096", NULL, 1, COUNT_MAX, OF_RUN,
+    PLAYER, RUNS, NULL, "most tokens of one reply"},
+[GG_OPT_SEND_SEED] = {"send-seed", NULL, 0, GG_VALUE_TEXT, "on|off", "on", "on|off", 0, 0, OF_RUN,
+    PLAYER, RUNS, NULL, "send a seed with every request"},
+[GG_OPT_ECHO_REASONING] = {"echo-reasoning", NULL, 0, GG_VALUE_TEXT, "WHEN", "auto", "auto|on|off",
+    0, 0, OF_RUN, PLAYER, RUNS, NULL, "send the thoughts back; auto: where token ids need it"},
+[GG_OPT_TOKEN_IDS] = {"token-ids", NULL, 0, GG_VALUE_TEXT, "WHEN", "auto", "auto|on|off", 0, 0,
+    OF_RUN, PLAYER, RUNS, NULL, "ask for token ids and log-probabilities"},
+[GG_OPT_TEXT_CALLS] = {"text-calls", NULL, 0, GG_VALUE_TEXT, "on|off", "on", "on|off", 0, 0, OF_RUN,
+    PLAYER, RUNS, NULL, "accept a tool call that is the whole text of a reply"},
+[GG_OPT_NUDGES] = {"nudges", NULL, 0, GG_VALUE_INT, "N", "2", NULL, 0, 100, OF_RUN, PLAYER, RUNS,
+    NULL, "reminders to a model that answers without a call, before it forfeits"},
+[GG_OPT_API_KEY_FILE] = {"api-key-file", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, 0,
+    PLAYER, RUNS, NULL, "the endpoint's key; else $GUESSGYM_API_KEY, else $OPENAI_API_KEY"},
+
+[GG_OPT_CONCURRENCY] = {"concurrency", NULL, 'c', GG_VALUE_INT, "N", "64", NULL, 1, 100000, 0, RUN,
+    RUNS, NULL, "episodes in flight"},
+[GG_OPT_ATTEMPTS] = {"attempts", NULL, 0, GG_VALUE_INT, "N", "8", NULL, 1, 1000, 0, RUN, RUNS, NULL,
+    "tries of one request before its episode errs"},
+[GG_OPT_TIMEOUT] = {"timeout", NULL, 0, GG_VALUE_REAL, "SECONDS", "600", NULL, 0.001, SECONDS, 0,
+    RUN, RUNS, NULL, "longest wait for one reply"},
+[GG_OPT_EPISODE_TIMEOUT] = {"episode-timeout", NULL, 0, GG_VALUE_REAL, "SECONDS", "1800", NULL,
+    0.001, SECONDS, 0, RUN, RUNS, NULL, "longest time for one episode"},
+[GG_OPT_RUN_TIMEOUT] = {"run-timeout", NULL, 0, GG_VALUE_REAL, "SECONDS", NULL, NULL, 0.001,
+    SECONDS, 0, RUN, RUNS, NULL, "then stop as on Ctrl-C (no limit)"},
+[GG_OPT_OUTPUT] = {"output", NULL, 'o', GG_VALUE_FOLDER, "DIR", NULL, NULL, 0, 0, 0, RUN, RUNS,
+    NULL, "run folder; default: a new one under runs/"},
+[GG_OPT_RESUME] = {"resume", NULL, 0, GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, GG_OPT_FLAG_ONLY, RUN,
+    RUNS, NULL, "go on with the run in the folder; options left out are as they were"},
+[GG_OPT_MAX_ERRORED] = {"max-errored", NULL, 0, GG_VALUE_INT, "N", "0", NULL, 0, COUNT_MAX, 0, RUN,
+    RUNS, NULL, "exit code 4 when more episodes errored"},
+[GG_OPT_MIN_SOLVE_RATE] = {"min-solve-rate", NULL, 0, GG_VALUE_REAL, "P", NULL, NULL, 0, 1, 0, RUN,
+    RUNS, NULL, "exit code 5 when a solve rate is below (0.6 = 60 %)"},
+
+[GG_OPT_BY] = {"by", NULL, 0, GG_VALUE_TEXT, "WHAT", "measure", "measure|solved|reward", 0, 0, 0,
+    RUN, BIT(COMPARE), NULL, "the number that is compared"},
+[GG_OPT_COMMON] = {"common", NULL, 0, GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, 0, RUN, BIT(COMPARE),
+    NULL, "compare the tasks that both runs played when their lists differ"},
+
+[GG_OPT_POLICY] = {"policy", NULL, 'p', GG_VALUE_TEXT, "NAME", "letters", NULL, 0, 0, 0, PLAYER,
+    BIT(SERVE_POLICY), NULL, "the embedded policy to serve"},
+[GG_OPT_LISTEN_POLICY] = {"listen", NULL, 'l', GG_VALUE_TEXT, "HOST:PORT", "127.0.0.1:8000", NULL,
+    0, 0, 0, RUN, BIT(SERVE_POLICY), NULL, LISTEN},
+[GG_OPT_LISTEN_SERVICE] = {"listen", NULL, 'l', GG_VALUE_TEXT, "HOST:PORT", "127.0.0.1:8070", NULL,
+    0, 0, 0, RUN, BIT(SERVE_SERVICE), NULL, LISTEN},
+[GG_OPT_THREADS] = {"threads", NULL, 0, GG_VALUE_INT, "N", NULL, NULL, 1, 1024, 0, RUN, SERVERS,
+    NULL, "threads that answer (one a core)"},
+[GG_OPT_STATE] = {"state", NULL, 0, GG_VALUE_FOLDER, "DIR", NULL, NULL, 0, 0, 0, RUN,
+    BIT(SERVE_SERVICE), NULL, "keep sessions and checkpoints here (a temporary folder)"},
+[GG_OPT_S3_ROOT] = {"s3-root", NULL, 0, GG_VALUE_FOLDER, "DIR", NULL, NULL, 0, 0, 0, RUN,
+    BIT(SERVE_SERVICE), NULL, "s3://BUCKET/KEY is DIR/BUCKET/KEY (s3 in the state folder)"},
+[GG_OPT_ACCOUNT] = {"account", NULL, 0, GG_VALUE_TEXT, "ID", "123456789012", NULL, 0, 0, 0, RUN,
+    BIT(SERVE_SERVICE), NULL, "account number in the names the service makes"},
+
+[GG_OPT_TRAIN_ROWS] = {"train", NULL, 0, GG_VALUE_INT, "N", "640", NULL, 0, COUNT_MAX, 0, TASK,
+    BIT(WORDS_SPLIT), NULL, "rows of train.jsonl"},
+[GG_OPT_VAL_ROWS] = {"val", NULL, 0, GG_VALUE_INT, "N", "128", NULL, 0, COUNT_MAX, 0, TASK,
+    BIT(WORDS_SPLIT), NULL, "rows of val.jsonl"},
+[GG_OPT_TEST_ROWS] = {"test", NULL, 0, GG_VALUE_INT, "N", "256", NULL, 0, COUNT_MAX, 0, TASK,
+    BIT(WORDS_SPLIT), NULL, "rows of test.jsonl"},
+[GG_OPT_SPLIT_OUTPUT] = {"output", NULL, 'o', GG_VALUE_FOLDER, "DIR", NULL, NULL, 0, 0,
+    GG_OPT_NEEDED, RUN, BIT(WORDS_SPLIT), NULL, "folder for the three files"},
+
+[GG_OPT_JSON] = {"json", NULL, 'j', GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, 0, COMMON,
+    GAMES | WORDS | BIT(COMPARE) | BIT(MARK) | BIT(VERSION), NULL,
+    "the result as JSON, with stable keys"},
+[GG_OPT_QUIET] = {"quiet", NULL, 'q', GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, 0, COMMON,
+    RUNS | SERVERS, NULL, "no progress, no remarks: only results, warnings and errors"},
+[GG_OPT_NO_COLOR] = {"no-color", NULL, 0, GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, 0, COMMON,
+    GAMES | BIT(COMPARE), NULL, "plain text; so does the variable NO_COLOR"},
+[GG_OPT_CONFIG] = {"config", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, 0, COMMON, EVERY,
+    NULL, "options as JSON, with the keys of run.json"},
+[GG_OPT_HELP] = {"help", NULL, 'h', GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, GG_OPT_FLAG_ONLY, COMMON,
+    EVERY, NULL, "this page"},
+[GG_OPT_VERSION] = {"version", NULL, 'V', GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, GG_OPT_FLAG_ONLY,
+    COMMON, EVERY, NULL, "name and version"},
+    /* clang-format on */
+};
+
+const gg_opt *gg_opt_row(gg_opt_id id)
+{
+    return &rows[id];
+}
+
+bool gg_opt_taken_by(gg_opt_id id, gg_cmd_id command)
+{
+    return rows[id].commands >> command & 1;
+}
+
+static bool is(const char *known, const char *name, size_t len)
+{
+    return known && strlen(known) == len && memcmp(known, name, len) == 0;
+}
+
+gg_opt_id gg_opt_named(gg_cmd_id command, const char *name, size_t len)
+{
+    for (int id = 0; id < GG_OPT_COUNT; id++)
+        if (gg_opt_taken_by((gg_opt_id)id, command) &&
+            (is(rows[id].name, name, len) || is(rows[id].alias, name, len)))
+            return (gg_opt_id)id;
+    return GG_OPT_COUNT;
+}
+
+gg_opt_id gg_opt_lettered(gg_cmd_id command, char letter)
+{
+    for (int id = 0; letter && id < GG_OPT_COUNT; id++)
+        if (gg_opt_taken_by((gg_opt_id)id, command) && rows[id].letter == letter)
+            return (gg_opt_id)id;
+    return GG_OPT_COUNT;
+}
