@@ -1,0 +1,29 @@
+/*
+ * checkpoint.json: where a training stands, replaced whole after every step.
+ *
+ * It is written once the step's weights are saved by the service, before the step's records move to
+ * the journals. It holds the journals' sizes of that moment and the step's metrics line, so that a
+ * kill at any later moment can be finished: cut the journals back and append again.
+ */
+#ifndef GG_TRAIN_CHECKPOINT_H
+#define GG_TRAIN_CHECKPOINT_H
+
+#include "core/run.h"
+#include "train/session.h"
+
+typedef struct gg_checkpoint {
+    int64_t step;                     /* the last finished one; 0 = only the start */
+    char weights_arn[GG_ARN_MAX + 1]; /* bound for sampling in step + 1 */
+    char state_arn[GG_ARN_MAX + 1];   /* weights and optimiser, for going on */
+    int64_t sizes[GG_JOURNAL_COUNT];  /* of the journals before the step's records were appended */
+    int64_t sessions;                 /* opened so far: names must differ */
+    int64_t prefill, sample, train;   /* tokens so far, or GG_TOKENS_UNKNOWN */
+    char *metrics;                    /* the step's line, with its newline; owned */
+} gg_checkpoint;
+
+/* *found is false (and nothing filled) when there is none yet. */
+gg_status gg_checkpoint_read(const gg_run *run, gg_checkpoint *out, bool *found, gg_error *error);
+gg_status gg_checkpoint_write(const gg_run *run, const gg_checkpoint *checkpoint, gg_error *error);
+void gg_checkpoint_free(gg_checkpoint *checkpoint);
+
+#endif
