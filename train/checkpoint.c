@@ -11,14 +11,6 @@
 #define SCHEMA "guessgym.checkpoint/1"
 #define NAME   "checkpoint.json"
 
-void gg_checkpoint_free(gg_checkpoint *checkpoint)
-{
-    if (!checkpoint)
-        return;
-    free(checkpoint->metrics);
-    *checkpoint = (gg_checkpoint){0};
-}
-
 static bool copy_text(const cJSON *root, const char *name, char *out, size_t room)
 {
     const char *text = gg_json_text(root, name);
@@ -33,11 +25,9 @@ static bool parse(const cJSON *root, gg_checkpoint *out)
 {
     const char *schema = gg_json_text(root, "schema");
     const cJSON *sizes = gg_json_get(root, "sizes");
-    const char *metrics = gg_json_text(root, "metrics");
     bool ok =
-        schema && !strcmp(schema, SCHEMA) && metrics &&
-        cJSON_GetArraySize(sizes) == GG_JOURNAL_COUNT && gg_json_int(root, "step", &out->step) &&
-        gg_json_int(root, "sessions", &out->sessions) &&
+        schema && !strcmp(schema, SCHEMA) && cJSON_GetArraySize(sizes) == GG_JOURNAL_COUNT &&
+        gg_json_int(root, "step", &out->step) && gg_json_int(root, "sessions", &out->sessions) &&
         gg_json_int(root, "prefill", &out->prefill) && gg_json_int(root, "sample", &out->sample) &&
         gg_json_int(root, "train", &out->train) &&
         copy_text(root, "weights_arn", out->weights_arn, sizeof out->weights_arn) &&
@@ -46,8 +36,7 @@ static bool parse(const cJSON *root, gg_checkpoint *out)
     size_t i = 0;
     cJSON_ArrayForEach(size, sizes) if (i < GG_JOURNAL_COUNT) out->sizes[i++] =
         (int64_t)size->valuedouble;
-    out->metrics = ok ? strdup(metrics) : NULL;
-    return ok && out->metrics;
+    return ok;
 }
 
 gg_status gg_checkpoint_read(const gg_run *run, gg_checkpoint *out, bool *found, gg_error *error)
@@ -68,7 +57,7 @@ gg_status gg_checkpoint_read(const gg_run *run, gg_checkpoint *out, bool *found,
         status = gg_fail(error, GG_E_FORMAT,
                          "%s is not a checkpoint of this program (schema " SCHEMA ")", path.data);
     if (status != GG_OK)
-        gg_checkpoint_free(out);
+        *out = (gg_checkpoint){0};
     cJSON_Delete(root);
     gg_buf_free(&path);
     gg_buf_free(&text);
@@ -89,9 +78,7 @@ gg_status gg_checkpoint_write(const gg_run *run, const gg_checkpoint *c, gg_erro
                   (long long)c->prefill, (long long)c->sample, (long long)c->train);
     for (int i = 0; i < GG_JOURNAL_COUNT; i++)
         gg_buf_printf(&out, "%s%lld", i ? "," : "", (long long)c->sizes[i]);
-    gg_buf_str(&out, "],\"metrics\":");
-    gg_buf_json_str(&out, c->metrics ? c->metrics : "");
-    gg_buf_str(&out, "}\n");
+    gg_buf_str(&out, "]}\n");
     gg_status status = gg_buf_status(&out, NAME, error);
     if (status == GG_OK)
         status = gg_run_write_file(run, NAME, out.data, out.len, error);

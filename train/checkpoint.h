@@ -1,9 +1,9 @@
 /*
  * checkpoint.json: where a training stands, replaced whole after every step.
  *
- * It is written once the step's weights are saved by the service, before the step's records move to
- * the journals. It holds the journals' sizes of that moment and the step's metrics line, so that a
- * kill at any later moment can be finished: cut the journals back and append again.
+ * Its write is what commits a step: the service has saved the weights and the step's records are on
+ * the disk before it. It names the journals' sizes, so that what a later kill leaves behind them is
+ * cut away.
  */
 #ifndef GG_TRAIN_CHECKPOINT_H
 #define GG_TRAIN_CHECKPOINT_H
@@ -24,6 +24,5 @@ typedef struct gg_checkpoint {
 /* *found is false (and nothing filled) when there is none yet. */
 gg_status gg_checkpoint_read(const gg_run *run, gg_checkpoint *out, bool *found, gg_error *error);
 gg_status gg_checkpoint_write(const gg_run *run, const gg_checkpoint *checkpoint, gg_error *error);
-void gg_checkpoint_free(gg_checkpoint *checkpoint);
 
 #endif

@@ -225,6 +225,14 @@ gg_status gg_session_close(gg_session *s, gg_error *error)
     return status;
 }
 
+void gg_session_chat_url(const gg_session *s, const char *runtime_url, gg_buf *out)
+{
+    size_t len = strlen(runtime_url);
+    while (len && runtime_url[len - 1] == '/')
+        len--;
+    gg_buf_printf(out, "%.*s/training-sessions/%s/v1", (int)len, runtime_url, s->name);
+}
+
 /* ---- operations ---- */
 
 /* How many datums from `first` on fit one operation; at least one. */

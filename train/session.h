@@ -21,6 +21,8 @@
 #define GG_SESSION_START_MS 600000 /* longest wait for Running */
 #define GG_SESSION_POLL_MS  2000   /* slowest polling */
 #define GG_ARN_MAX          2048
+#define GG_SESSION_RANK     32
+#define GG_SESSION_ALPHA    64
 
 typedef struct gg_session gg_session;
 
@@ -39,6 +41,10 @@ gg_status gg_session_open(const gg_session_options *options, gg_session **out, g
 /* Stops (which ends the bill) and forgets; NULL is fine. The error of a failed stop is reported,
  * the memory is freed anyway. */
 gg_status gg_session_close(gg_session *session, gg_error *error);
+
+/* Base URL of the session's own model for OpenAI clients, appended:
+ * RUNTIME/training-sessions/NAME/v1. */
+void gg_session_chat_url(const gg_session *session, const char *runtime_url, gg_buf *out);
 
 #define GG_OPERATION_ID 65
 typedef struct gg_operation {
