@@ -100,6 +100,8 @@ typedef struct gg_rollout_options {
 gg_status gg_rollout_new(uv_loop_t *loop, const gg_rollout_options *options, gg_rollout **out,
                          gg_error *error);
 void gg_rollout_free(gg_rollout *rollout);
+/* Before a play: the letter of its episodes' ids and the weight version to assume, as in the options. */
+void gg_rollout_set(gg_rollout *rollout, const char *id_prefix, int64_t weight_version);
 /* Plays the plan to its end (or until stopped) and returns; runs the loop meanwhile.
  * GG_E_INTERRUPTED after gg_rollout_stop, GG_E_UNREACHABLE when the endpoint stops the run. The
  * plan is read during the call only. May be called again. */

@@ -13,6 +13,7 @@
 
 #include "agent/rollout.h"
 #include "agent/tasks.h"
+#include "core/price.h"
 #include "core/run.h"
 #include "rl/adam.h"
 #include "rl/loss.h"
@@ -42,7 +43,7 @@ typedef struct gg_train_options {
     uint64_t seed;
     int64_t max_total_tokens; /* prefill + sample + train; 0 = no limit */
     double max_cost;          /* dollars; 0 = no limit */
-    const char *price_model;  /* whose prices the cost is told in */
+    gg_price price;           /* whose prices the cost is told in */
     const char *control_url, *runtime_url;
     const char *policy_url;   /* where plays are sampled; NULL = the session's own model */
     const char *session_name; /* prefix; a number is added */

@@ -1,0 +1,53 @@
+/* What the files of this room share of a training in work; see train.h for the contract. */
+#ifndef GG_TRAIN_STATE_H
+#define GG_TRAIN_STATE_H
+
+#include "train/checkpoint.h"
+#include "train/plays.h"
+#include "train/session.h"
+#include "train/train.h"
+
+struct gg_train {
+    gg_train_options o;
+    gg_http *http;
+    gg_endpoint *control, *runtime, *policy;
+    gg_session *session;
+    gg_rollout *rollout;
+    bool playing, stopped;
+    int64_t step; /* in work */
+    gg_checkpoint checkpoint;
+    uint8_t *kept;  /* one flag a planned play of the whole training; NULL = all */
+    uint32_t *rows; /* of the step in work */
+    char budget[160];
+};
+
+/* One step in work. */
+typedef struct gg_step {
+    gg_plays plays;
+    gg_groups groups;
+    gg_datums datums;
+    gg_metrics metrics;
+    gg_step_count count;
+    int64_t stale;                     /* datums older than the bound */
+    uint64_t started, played, trained; /* uv_hrtime */
+} gg_step;
+
+/* train/step.c: one step up to the saved weights. */
+gg_status gg_step_play(gg_train *train, gg_step *step, gg_error *error);
+gg_status gg_step_update(gg_train *train, gg_step *step, gg_error *error);
+gg_status gg_step_validate(gg_train *train, gg_metrics *metrics, gg_error *error);
+void gg_step_free(gg_step *step);
+
+/* train/journal.c: what stands in the run folder. */
+gg_status gg_step_measure(gg_train *train, gg_step *step, gg_error *error);
+gg_status gg_train_append_records(gg_train *train, gg_plays *plays, const gg_groups *groups,
+                                  gg_error *error);
+gg_status gg_train_append_metrics(gg_train *train, const gg_metrics *metrics,
+                                  const gg_step_count *count, double wall_s, gg_error *error);
+gg_status gg_train_commit(gg_train *train, gg_error *error);
+gg_status gg_train_cut_back(gg_train *train, gg_error *error);
+double gg_train_cost(const gg_train *train); /* dollars so far; NaN when unknown */
+
+double gg_seconds(uint64_t from, uint64_t to); /* of uv_hrtime */
+
+#endif

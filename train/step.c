@@ -1,0 +1,202 @@
+#include "train/state.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rl/batch.h"
+
+void gg_step_free(gg_step *s)
+{
+    gg_datums_free(&s->datums);
+    gg_groups_free(&s->groups);
+    gg_plays_free(&s->plays);
+    gg_metrics_free(&s->metrics);
+}
+
+/* ---- playing ---- */
+
+static gg_status play(gg_train *t, gg_plays *plays, const char *prefix, gg_error *error)
+{
+    size_t missing = gg_plays_plan(plays);
+    if (missing == 0)
+        return GG_OK;
+    if (t->stopped)
+        return gg_fail(error, GG_E_INTERRUPTED, "interrupted before step %lld was played",
+                       (long long)plays->step);
+    gg_rollout_set(t->rollout, prefix, t->checkpoint.step);
+    t->playing = true;
+    gg_status status =
+        gg_rollout_play(t->rollout, plays->plan, missing, gg_plays_take, plays, error);
+    t->playing = false;
+    return status;
+}
+
+/* A step of a training from saved plays. */
+static void borrow_plays(const gg_train *t, gg_plays *plays)
+{
+    plays->borrowed = true;
+    for (size_t g = 0; g < plays->groups; g++)
+        for (size_t k = 0; k < plays->group_size; k++)
+            plays->items[g * plays->group_size + k] =
+                t->o.from_plays[t->rows[g] * t->o.from_samples + k];
+}
+
+gg_status gg_step_play(gg_train *t, gg_step *s, gg_error *error)
+{
+    const gg_tasks *rows = t->o.from ? t->o.from : t->o.rows;
+    size_t group_size = t->o.from ? t->o.from_samples : t->o.group_size;
+    gg_status status = gg_plays_init(&s->plays, t->o.run, GG_JOURNAL_STEP, GG_JOURNAL_STEP_TOKENS,
+                                     t->step, t->o.batch, group_size, error);
+    if (status == GG_OK)
+        status = gg_batch_draw(rows->count, t->o.batch, t->o.seed, t->step, t->rows, error);
+    if (status != GG_OK)
+        return status;
+    for (size_t g = 0; g < t->o.batch; g++)
+        s->plays.tasks[g] = &rows->items[t->rows[g]];
+    if (t->o.from) {
+        borrow_plays(t, &s->plays);
+        return GG_OK;
+    }
+    status = gg_plays_recover(&s->plays, error);
+    return status == GG_OK ? play(t, &s->plays, "s", error) : status;
+}
+
+/* ---- from plays to datums ---- */
+
+static bool all_zero(const double *advantage, size_t turns)
+{
+    for (size_t i = 0; i < turns; i++)
+        if (advantage[i] != 0)
+            return false;
+    return true;
+}
+
+/* Drops the datums from `first` on that were sampled too many versions ago. */
+static void drop_stale(const gg_train *t, gg_step *s, size_t first)
+{
+    size_t kept = first;
+    for (size_t i = first; i < s->datums.count; i++) {
+        gg_datum *d = &s->datums.items[i];
+        bool stale =
+            d->weight_version >= 0 && t->checkpoint.step - d->weight_version > t->o.max_staleness;
+        if (stale) {
+            gg_datum_free(d);
+            s->stale++;
+        } else {
+            s->datums.items[kept++] = *d;
+        }
+    }
+    s->datums.count = kept;
+}
+
+/* Datums of one group, in sample order; none of a play that cannot teach anything. */
+static gg_status add_group(const gg_train *t, gg_step *s, const gg_group *group, gg_error *error)
+{
+    bool imitation = t->o.loss == GG_LOSS_CROSS_ENTROPY;
+    for (size_t i = 0; i < group->size; i++) {
+        const gg_episode *play = group->plays[i];
+        size_t first = s->datums.count;
+        bool wanted = imitation ? play->outcome == GG_SOLVED
+                                : !all_zero(group->advantages[i], play->turn_count);
+        bool usable = play->trainable || (imitation && play->tokens);
+        if (!wanted || !usable)
+            continue;
+        gg_status status = gg_datums_add(&s->datums, play, group->advantages[i], error);
+        if (status != GG_OK)
+            return status;
+        drop_stale(t, s, t->o.from ? s->datums.count : first);
+    }
+    return GG_OK;
+}
+
+static gg_status make_datums(gg_train *t, gg_step *s, gg_error *error)
+{
+    gg_status status = gg_groups_build(t->o.advantage, s->plays.items, s->plays.groups,
+                                       s->plays.group_size, &s->groups, error);
+    for (size_t g = 0; status == GG_OK && g < s->groups.count; g++)
+        if (!s->groups.items[g].refused)
+            status = add_group(t, s, &s->groups.items[g], error);
+    return status;
+}
+
+/* ---- submitting ---- */
+
+static void take_metric(void *context, const char *name, double value)
+{
+    gg_step *s = context;
+    if (!strcmp(name, "trainingTokens"))
+        s->count.train += (int64_t)value;
+    else
+        gg_metrics_set(&s->metrics, "", name, value);
+}
+
+static gg_status submit(gg_train *t, gg_step *s, gg_error *error)
+{
+    size_t operations = gg_session_operations(s->datums.items, s->datums.count);
+    gg_operation *ids = calloc(operations + 1, sizeof *ids);
+    if (!ids)
+        return gg_fail(error, GG_E_MEMORY, "out of memory for %zu operations", operations);
+    gg_status status = gg_session_forward_backward(t->session, t->o.loss, &t->o.clip,
+                                                   s->datums.items, s->datums.count, ids, error);
+    if (status == GG_OK && operations)
+        status = gg_session_step(t->session, &t->o.adam, &ids[operations], error);
+    for (size_t i = 0; status == GG_OK && operations && i <= operations; i++)
+        status = gg_session_wait(t->session, &ids[i], take_metric, s, error);
+    free(ids);
+    return status;
+}
+
+/* Saves what the next step samples from, and what a resumed training goes on from. */
+static gg_status save(gg_train *t, gg_error *error)
+{
+    gg_status status = gg_session_save_state(t->session, t->checkpoint.state_arn, error);
+    if (status == GG_OK)
+        status = gg_session_save_weights(t->session, t->checkpoint.weights_arn, error);
+    if (status == GG_OK)
+        status = gg_session_bind(t->session, t->checkpoint.weights_arn, error);
+    return status;
+}
+
+/* ---- validation ---- */
+
+gg_status gg_step_validate(gg_train *t, gg_metrics *metrics, gg_error *error)
+{
+    gg_plays plays;
+    gg_step_count count = {0};
+    uint64_t started = uv_hrtime();
+    gg_status status =
+        gg_plays_init(&plays, t->o.validation, GG_JOURNAL_EPISODES, GG_JOURNAL_TOKENS,
+                      t->checkpoint.step, t->o.val->count, 1, error);
+    if (status != GG_OK)
+        return status;
+    for (size_t g = 0; g < t->o.val->count; g++)
+        plays.tasks[g] = &t->o.val->items[g];
+    status = gg_plays_recover(&plays, error);
+    if (status == GG_OK)
+        status = play(t, &plays, "v", error);
+    if (status == GG_OK) {
+        gg_step_count_plays(&count, plays.items, plays.groups);
+        int64_t judged = count.planned - count.by_outcome[GG_ERRORED];
+        gg_metrics_plays(metrics, "val/", plays.items, plays.groups);
+        gg_metrics_set(metrics, "val/", "solve_rate",
+                       judged ? (double)count.by_outcome[GG_SOLVED] / (double)judged : NAN);
+        gg_metrics_set(metrics, "val/", "reward/num_prompts", (double)count.planned);
+        gg_metrics_set(metrics, "val/", "reward/failed_rollouts",
+                       (double)count.by_outcome[GG_ERRORED]);
+        gg_metrics_set(metrics, "timing_s/", "eval", gg_seconds(started, uv_hrtime()));
+    }
+    gg_plays_free(&plays);
+    return status;
+}
+
+gg_status gg_step_update(gg_train *t, gg_step *s, gg_error *error)
+{
+    gg_status status = make_datums(t, s, error);
+    if (status == GG_OK)
+        status = submit(t, s, error);
+    t->checkpoint.step = t->step;
+    if (status == GG_OK)
+        status = save(t, error);
+    return status;
+}
