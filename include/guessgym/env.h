@@ -95,6 +95,13 @@ typedef struct gg_result {
 
 typedef enum gg_render_style { GG_RENDER_PLAIN, GG_RENDER_ANSI, GG_RENDER_HTML } gg_render_style;
 
+/* One named part that `parts` reports. Names that rewards know for every environment (solve,
+ * measure, moves, ... see env/reward/reward.h) are not for an environment's own parts. */
+typedef struct gg_part_info {
+    const char *name;
+    const char *help; /* one line */
+} gg_part_info;
+
 /* Receives named numbers or labels; `context` is the caller's. */
 typedef void (*gg_part_fn)(void *context, const char *name, double value);
 typedef void (*gg_label_fn)(void *context, const char *name, const char *value);
@@ -105,6 +112,8 @@ typedef struct gg_env_api {
     const char *summary; /* one line for --help */
     const gg_env_option *options;
     size_t option_count;
+    const gg_part_info *part_table; /* every part, for --help and for checking a reward's names */
+    size_t part_count;
 
     /* Opens with a JSON object of option values (strings, numbers, booleans); names that the table
      * lacks are refused before this is called, and absent ones are filled with their fallback. */
@@ -139,6 +148,7 @@ typedef struct gg_env_api {
 
     /* Pure functions of a finished record of this environment: the same record, the same value. */
     double (*measure)(const gg_env *env, const gg_episode *episode);
+    /* Reports each name of part_table exactly once, 0 where nothing happened. */
     void (*parts)(const gg_env *env, const gg_episode *episode, gg_part_fn each, void *context);
     void (*labels)(const gg_env *env, const gg_episode *episode, gg_label_fn each, void *context);
     /* The board, of an unfinished record too. */
