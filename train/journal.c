@@ -29,8 +29,8 @@ gg_status gg_step_measure(gg_train *t, gg_step *s, gg_error *error)
     } rows_of[] = {
         {"rollout/solve_rate",
          judged ? (double)s->count.by_outcome[GG_SOLVED] / (double)judged : NAN},
-        {"training/epoch", (double)gg_batch_epoch(rows->count, t->o.batch, t->step)},
-        {"training/global_step", (double)t->step},
+        {"training/epoch", (double)gg_batch_epoch(rows->count, t->o.batch, s->number)},
+        {"training/global_step", (double)s->number},
         {"training/total_tokens", (double)s->count.train},
         {"training/stale_datums", (double)s->stale},
         {"timing_s/rollout", gg_seconds(s->started, s->played)},
@@ -56,7 +56,8 @@ gg_status gg_train_append_metrics(gg_train *t, const gg_metrics *metrics,
     gg_buf line;
     gg_buf_init(&line, METRICS_LINE_MAX);
     gg_buf_printf(&line, "{\"step\":%lld,\"weight_version\":%lld,\"plays\":%lld,",
-                  (long long)t->step, (long long)t->checkpoint.step, (long long)count->planned);
+                  (long long)t->checkpoint.step, (long long)t->checkpoint.step,
+                  (long long)count->planned);
     gg_step_count_write(count, &line);
     gg_buf_str(&line, ",\"wall_s\":");
     gg_buf_double(&line, wall_s);

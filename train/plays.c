@@ -168,5 +168,17 @@ gg_status gg_plays_take(void *context, size_t index, gg_episode *episode, gg_err
     }
     gg_episode_free(*at);
     *at = episode;
-    return gg_plays_append(plays, episode, plays->episodes, plays->tokens, error);
+    return plays->unwritten
+               ? GG_OK
+               : gg_plays_append(plays, episode, plays->episodes, plays->tokens, error);
+}
+
+gg_status gg_plays_write_down(gg_plays *plays, gg_error *error)
+{
+    gg_status status = GG_OK;
+    for (size_t i = 0; i < plays->groups * plays->group_size && status == GG_OK; i++)
+        if (plays->items[i])
+            status = gg_plays_append(plays, plays->items[i], plays->episodes, plays->tokens, error);
+    plays->unwritten = false;
+    return status;
 }

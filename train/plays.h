@@ -20,6 +20,7 @@ typedef struct gg_plays {
     const gg_task **tasks; /* one a group; owned array of borrowed tasks */
     gg_episode **items;    /* groups * group_size; NULL = not played yet */
     bool borrowed;         /* the episodes are somebody else's */
+    bool unwritten;        /* taken plays are kept in memory only, until gg_plays_write_down */
     gg_planned *plan;      /* what is missing; storage for gg_plays_plan */
     gg_buf line;
 } gg_plays;
@@ -34,6 +35,8 @@ gg_status gg_plays_recover(gg_plays *plays, gg_error *error);
 size_t gg_plays_plan(gg_plays *plays);
 /* A gg_episode_fn; `context` is the gg_plays. */
 gg_status gg_plays_take(void *context, size_t index, gg_episode *episode, gg_error *error);
+/* Writes down what was taken while `unwritten`, and from now on at once. */
+gg_status gg_plays_write_down(gg_plays *plays, gg_error *error);
 /* Appends one play's lines to the given journals of its run. */
 gg_status gg_plays_append(gg_plays *plays, const gg_episode *episode, gg_journal episodes,
                           gg_journal tokens, gg_error *error);

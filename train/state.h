@@ -14,7 +14,8 @@ struct gg_train {
     gg_session *session;
     gg_rollout *rollout;
     bool playing, stopped;
-    int64_t step; /* in work */
+    int64_t step;          /* being played or trained */
+    struct gg_step *ahead; /* the next step, played while the present one is trained; NULL = none */
     gg_checkpoint checkpoint;
     uint8_t *kept;  /* one flag a planned play of the whole training; NULL = all */
     uint32_t *rows; /* of the step in work */
@@ -23,20 +24,25 @@ struct gg_train {
 
 /* One step in work. */
 typedef struct gg_step {
+    int64_t number;
+    int64_t behind; /* optimiser steps that the bound weights lacked while it was played */
     gg_plays plays;
     gg_groups groups;
     gg_datums datums;
     gg_metrics metrics;
     gg_step_count count;
+    gg_operation *operations; /* submitted, not yet waited for */
+    size_t operation_count;
     int64_t stale;                     /* datums older than the bound */
     uint64_t started, played, trained; /* uv_hrtime */
 } gg_step;
 
-/* train/step.c: one step up to the saved weights. */
+/* train/step.c: one step from its plays to the saved weights. Play, submit, then settle. */
 gg_status gg_step_play(gg_train *train, gg_step *step, gg_error *error);
-gg_status gg_step_update(gg_train *train, gg_step *step, gg_error *error);
+gg_status gg_step_submit(gg_train *train, gg_step *step, gg_error *error);
+gg_status gg_step_settle(gg_train *train, gg_step *step, gg_error *error);
 gg_status gg_step_validate(gg_train *train, gg_metrics *metrics, gg_error *error);
-void gg_step_free(gg_step *step);
+void gg_step_free(gg_step *step); /* its contents; the struct is the caller's */
 
 /* train/journal.c: what stands in the run folder. */
 gg_status gg_step_measure(gg_train *train, gg_step *step, gg_error *error);

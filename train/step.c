@@ -12,6 +12,8 @@ void gg_step_free(gg_step *s)
     gg_groups_free(&s->groups);
     gg_plays_free(&s->plays);
     gg_metrics_free(&s->metrics);
+    free(s->operations);
+    s->operations = NULL;
 }
 
 /* ---- playing ---- */
@@ -47,9 +49,9 @@ gg_status gg_step_play(gg_train *t, gg_step *s, gg_error *error)
     const gg_tasks *rows = t->o.from ? t->o.from : t->o.rows;
     size_t group_size = t->o.from ? t->o.from_samples : t->o.group_size;
     gg_status status = gg_plays_init(&s->plays, t->o.run, GG_JOURNAL_STEP, GG_JOURNAL_STEP_TOKENS,
-                                     t->step, t->o.batch, group_size, error);
+                                     s->number, t->o.batch, group_size, error);
     if (status == GG_OK)
-        status = gg_batch_draw(rows->count, t->o.batch, t->o.seed, t->step, t->rows, error);
+        status = gg_batch_draw(rows->count, t->o.batch, t->o.seed, s->number, t->rows, error);
     if (status != GG_OK)
         return status;
     for (size_t g = 0; g < t->o.batch; g++)
@@ -58,7 +60,10 @@ gg_status gg_step_play(gg_train *t, gg_step *s, gg_error *error)
         borrow_plays(t, &s->plays);
         return GG_OK;
     }
-    status = gg_plays_recover(&s->plays, error);
+    /* What is played ahead is written down once the present step's files are emptied. */
+    s->plays.unwritten = s->behind > 0;
+    if (!s->plays.unwritten)
+        status = gg_plays_recover(&s->plays, error);
     return status == GG_OK ? play(t, &s->plays, "s", error) : status;
 }
 
@@ -72,15 +77,25 @@ static bool all_zero(const double *advantage, size_t turns)
     return true;
 }
 
-/* Drops the datums from `first` on that were sampled too many versions ago. */
-static void drop_stale(const gg_train *t, gg_step *s, size_t first)
+/* The newest weight version that any of the step's replies named; -1 when none did. */
+static int64_t newest_version(const gg_plays *plays)
 {
-    size_t kept = first;
-    for (size_t i = first; i < s->datums.count; i++) {
+    int64_t newest = -1;
+    for (size_t i = 0; i < plays->groups * plays->group_size; i++)
+        if (plays->items[i] && plays->items[i]->policy.weight_version_last > newest)
+            newest = plays->items[i]->policy.weight_version_last;
+    return newest;
+}
+
+/* Drops the datums that were sampled too many versions ago. Saved plays have no age. */
+static void drop_stale(const gg_train *t, gg_step *s)
+{
+    int64_t newest = newest_version(&s->plays);
+    size_t kept = 0;
+    for (size_t i = 0; i < s->datums.count; i++) {
         gg_datum *d = &s->datums.items[i];
-        bool stale =
-            d->weight_version >= 0 && t->checkpoint.step - d->weight_version > t->o.max_staleness;
-        if (stale) {
+        int64_t age = s->behind + (d->weight_version >= 0 ? newest - d->weight_version : 0);
+        if (age > t->o.max_staleness) {
             gg_datum_free(d);
             s->stale++;
         } else {
@@ -96,7 +111,6 @@ static gg_status add_group(const gg_train *t, gg_step *s, const gg_group *group,
     bool imitation = t->o.loss == GG_LOSS_CROSS_ENTROPY;
     for (size_t i = 0; i < group->size; i++) {
         const gg_episode *play = group->plays[i];
-        size_t first = s->datums.count;
         bool wanted = imitation ? play->outcome == GG_SOLVED
                                 : !all_zero(group->advantages[i], play->turn_count);
         bool usable = play->trainable || (imitation && play->tokens);
@@ -105,7 +119,6 @@ static gg_status add_group(const gg_train *t, gg_step *s, const gg_group *group,
         gg_status status = gg_datums_add(&s->datums, play, group->advantages[i], error);
         if (status != GG_OK)
             return status;
-        drop_stale(t, s, t->o.from ? s->datums.count : first);
     }
     return GG_OK;
 }
@@ -117,6 +130,8 @@ static gg_status make_datums(gg_train *t, gg_step *s, gg_error *error)
     for (size_t g = 0; status == GG_OK && g < s->groups.count; g++)
         if (!s->groups.items[g].refused)
             status = add_group(t, s, &s->groups.items[g], error);
+    if (status == GG_OK && !t->o.from)
+        drop_stale(t, s);
     return status;
 }
 
@@ -131,20 +146,21 @@ static void take_metric(void *context, const char *name, double value)
         gg_metrics_set(&s->metrics, "", name, value);
 }
 
-static gg_status submit(gg_train *t, gg_step *s, gg_error *error)
+gg_status gg_step_submit(gg_train *t, gg_step *s, gg_error *error)
 {
-    size_t operations = gg_session_operations(s->datums.items, s->datums.count);
-    gg_operation *ids = calloc(operations + 1, sizeof *ids);
-    if (!ids)
-        return gg_fail(error, GG_E_MEMORY, "out of memory for %zu operations", operations);
-    gg_status status = gg_session_forward_backward(t->session, t->o.loss, &t->o.clip,
-                                                   s->datums.items, s->datums.count, ids, error);
-    if (status == GG_OK && operations)
-        status = gg_session_step(t->session, &t->o.adam, &ids[operations], error);
-    for (size_t i = 0; status == GG_OK && operations && i <= operations; i++)
-        status = gg_session_wait(t->session, &ids[i], take_metric, s, error);
-    free(ids);
-    return status;
+    gg_status status = make_datums(t, s, error);
+    size_t passes = gg_session_operations(s->datums.items, s->datums.count);
+    /* Nothing to learn from: no optimiser step either, which would only move Adam's averages. */
+    if (status != GG_OK || passes == 0)
+        return status;
+    s->operations = calloc(passes + 1, sizeof *s->operations);
+    if (!s->operations)
+        return gg_fail(error, GG_E_MEMORY, "out of memory for %zu operations", passes);
+    s->operation_count = passes + 1;
+    status = gg_session_forward_backward(t->session, t->o.loss, &t->o.clip, s->datums.items,
+                                         s->datums.count, s->operations, error);
+    return status == GG_OK ? gg_session_step(t->session, &t->o.adam, &s->operations[passes], error)
+                           : status;
 }
 
 /* Saves what the next step samples from, and what a resumed training goes on from. */
@@ -156,6 +172,15 @@ static gg_status save(gg_train *t, gg_error *error)
     if (status == GG_OK)
         status = gg_session_bind(t->session, t->checkpoint.weights_arn, error);
     return status;
+}
+
+gg_status gg_step_settle(gg_train *t, gg_step *s, gg_error *error)
+{
+    gg_status status = GG_OK;
+    for (size_t i = 0; i < s->operation_count && status == GG_OK; i++)
+        status = gg_session_wait(t->session, &s->operations[i], take_metric, s, error);
+    t->checkpoint.step = s->number;
+    return status == GG_OK ? save(t, error) : status;
 }
 
 /* ---- validation ---- */
@@ -187,16 +212,5 @@ gg_status gg_step_validate(gg_train *t, gg_metrics *metrics, gg_error *error)
         gg_metrics_set(metrics, "timing_s/", "eval", gg_seconds(started, uv_hrtime()));
     }
     gg_plays_free(&plays);
-    return status;
-}
-
-gg_status gg_step_update(gg_train *t, gg_step *s, gg_error *error)
-{
-    gg_status status = make_datums(t, s, error);
-    if (status == GG_OK)
-        status = submit(t, s, error);
-    t->checkpoint.step = t->step;
-    if (status == GG_OK)
-        status = save(t, error);
     return status;
 }

@@ -150,6 +150,9 @@ gg_status gg_train_close(gg_train *t, gg_error *error)
     if (!t)
         return GG_OK;
     gg_rollout_free(t->rollout);
+    if (t->ahead)
+        gg_step_free(t->ahead);
+    free(t->ahead);
     gg_status status = gg_session_close(t->session, error);
     gg_endpoint_free(t->policy);
     gg_endpoint_free(t->runtime);
@@ -221,7 +224,7 @@ static gg_status close_step(gg_train *t, gg_step *s, gg_error *error)
     add_tokens(&t->checkpoint.prefill, s->count.prefill);
     add_tokens(&t->checkpoint.sample, s->count.sample);
     add_tokens(&t->checkpoint.train, s->count.train);
-    if (validation_due(t, t->step))
+    if (validation_due(t, s->number))
         status = gg_step_validate(t, &s->metrics, error);
     if (status == GG_OK)
         status = gg_train_append_records(t, &s->plays, &s->groups, error);
@@ -231,20 +234,72 @@ static gg_status close_step(gg_train *t, gg_step *s, gg_error *error)
     return status == GG_OK ? gg_train_commit(t, error) : status;
 }
 
+/* With a staleness bound above 0, plays the next step on the present weights while the service
+ * trains. */
+static gg_status play_ahead(gg_train *t, int64_t present, gg_error *error)
+{
+    bool wanted = t->o.max_staleness > 0 && !t->o.from && present < t->o.steps && !t->stopped;
+    if (!wanted)
+        return GG_OK;
+    gg_step *next = calloc(1, sizeof *next);
+    if (!next)
+        return gg_fail(error, GG_E_MEMORY, "out of memory for step %lld", (long long)present + 1);
+    next->number = t->step = present + 1;
+    next->behind = 1;
+    next->started = uv_hrtime();
+    t->ahead = next;
+    gg_status status = gg_step_play(t, next, error);
+    next->played = uv_hrtime();
+    /* The present step is still to be settled; the loop finds out about the signal itself. */
+    return status == GG_E_INTERRUPTED ? GG_OK : status;
+}
+
+/* From the plays to the commit. */
+static gg_status learn(gg_train *t, gg_step *s, gg_error *error)
+{
+    gg_status status = gg_step_submit(t, s, error);
+    if (status == GG_OK)
+        status = play_ahead(t, s->number, error);
+    if (status == GG_OK)
+        status = gg_step_settle(t, s, error);
+    s->trained = uv_hrtime();
+    if (status == GG_OK)
+        status = gg_step_measure(t, s, error);
+    if (status == GG_OK)
+        status = close_step(t, s, error);
+    if (status == GG_OK && t->ahead)
+        status = gg_plays_write_down(&t->ahead->plays, error);
+    return status;
+}
+
+/* The step that was played ahead, or a new one; fully played when this returns GG_OK. */
+static gg_status next_step(gg_train *t, gg_step *s, gg_error *error)
+{
+    gg_step *ahead = t->ahead;
+    bool whole = ahead && gg_plays_plan(&ahead->plays) == 0;
+    t->ahead = NULL;
+    if (whole)
+        *s = *ahead;
+    else if (ahead)
+        gg_step_free(ahead); /* cut short by a signal: what was played is in the step files */
+    free(ahead);
+    if (whole)
+        return GG_OK;
+    *s = (gg_step){.number = t->checkpoint.step + 1, .started = uv_hrtime()};
+    gg_status status = gg_step_play(t, s, error);
+    s->played = uv_hrtime();
+    return status;
+}
+
 static gg_status do_step(gg_train *t, gg_error *error)
 {
-    gg_step s = {.started = uv_hrtime()};
-    gg_status status = gg_step_play(t, &s, error);
-    s.played = uv_hrtime();
+    gg_step s = {0};
+    t->step = t->checkpoint.step + 1;
+    gg_status status = next_step(t, &s, error);
     if (status == GG_OK)
-        status = gg_step_update(t, &s, error);
-    s.trained = uv_hrtime();
-    if (status == GG_OK)
-        status = gg_step_measure(t, &s, error);
-    if (status == GG_OK)
-        status = close_step(t, &s, error);
+        status = learn(t, &s, error);
     if (status == GG_OK && t->o.progress)
-        t->o.progress(t->o.context, t->step, &s.metrics);
+        t->o.progress(t->o.context, s.number, &s.metrics);
     gg_step_free(&s);
     return status;
 }
@@ -276,9 +331,7 @@ gg_status gg_train_run(gg_train *t, gg_error *error)
     gg_status status = GG_OK;
     if (t->checkpoint.step == 0)
         status = first_validation(t, error);
-    while (status == GG_OK && t->checkpoint.step < t->o.steps && !over_budget(t)) {
-        t->step = t->checkpoint.step + 1;
+    while (status == GG_OK && t->checkpoint.step < t->o.steps && !over_budget(t))
         status = do_step(t, error);
-    }
     return status;
 }
