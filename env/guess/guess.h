@@ -46,6 +46,19 @@ int gg_words_find_allowed(const gg_words *words, const char *word);
 /* The lists' digest, for records and caches: SHA-256 over both, hex. */
 const char *gg_words_digest(const gg_words *words);
 
+/* Datasets drawn from the answers: disjoint, without replacement, decided by the seed alone. */
+typedef struct gg_split {
+    const char *name;  /* "train": given by the caller, stands in the rows' ids */
+    size_t count;      /* words, given by the caller */
+    gg_buf rows;       /* JSON lines, one a word, each with a `prompt` column */
+    char identity[65]; /* SHA-256 of the sorted keys of its words */
+} gg_split;
+/* Fills rows and identity of every split, which the caller has zeroed otherwise and releases with
+ * gg_splits_free. More words than there are is GG_E_CONFIG. */
+gg_status gg_words_split(const gg_words *words, uint64_t seed, gg_split *splits, size_t count,
+                         gg_error *error);
+void gg_splits_free(gg_split *splits, size_t count);
+
 /* The fixed phrases of the game's texts (system prompt, tool, feedback, a call's arguments), for a
  * tokenizer that makes each one token: beside them the texts hold only single letters and numbers.
  * The list is the same for every length and number of guesses. Some phrases begin others, so match

@@ -1,21 +1,17 @@
 #include "env/guess/guess.h"
 #include "env/guess/texts.h"
 
+/* clang-format off */
 #define LETTERS(X)                                                                                 \
-    X("a")                                                                                         \
-    X("b")                                                                                         \
-    X("c")                                                                                         \
-    X("d") X("e") X("f") X("g") X("h") X("i") X("j") X("k") X("l") X("m") X("n") X("o") X("p")     \
-        X("q") X("r") X("s") X("t") X("u") X("v") X("w") X("x") X("y") X("z")
+    X("a") X("b") X("c") X("d") X("e") X("f") X("g") X("h") X("i") X("j") X("k") X("l") X("m")     \
+    X("n") X("o") X("p") X("q") X("r") X("s") X("t") X("u") X("v") X("w") X("x") X("y") X("z")
 
 /* GG_GUESSES_MAX of them. */
 #define NUMBERS(X)                                                                                 \
-    X("1")                                                                                         \
-    X("2")                                                                                         \
-    X("3")                                                                                         \
-    X("4") X("5") X("6") X("7") X("8") X("9") X("10") X("11") X("12") X("13") X("14") X("15")      \
-        X("16") X("17") X("18") X("19") X("20") X("21") X("22") X("23") X("24") X("25") X("26")    \
-            X("27") X("28") X("29") X("30") X("31") X("32")
+    X("1") X("2") X("3") X("4") X("5") X("6") X("7") X("8") X("9") X("10") X("11") X("12")         \
+    X("13") X("14") X("15") X("16") X("17") X("18") X("19") X("20") X("21") X("22") X("23")        \
+    X("24") X("25") X("26") X("27") X("28") X("29") X("30") X("31") X("32")
+/* clang-format on */
 
 /* Least numbers of copies beyond three are rare enough to be spelled out. */
 #define OF_LETTER(l)                                                                               \
