@@ -12,51 +12,12 @@
 
 #include <uv.h>
 
+#include "agent/chat.h"
 #include "env/env.h"
 #include "env/reward/reward.h"
 #include "net/endpoint.h"
 
-#define GG_PLAY_AGAIN     3
-#define GG_NUDGES         2
-#define GG_EPISODE_MS     1800000
-#define GG_EPISODE_TOKENS 1000000
-
-/* Where reasoning effort goes in the request. */
-typedef enum gg_effort_in {
-    GG_EFFORT_TOP,
-    GG_EFFORT_REASONING_OBJECT,
-    GG_EFFORT_TEMPLATE_KWARGS,
-    GG_EFFORT_SYSTEM_LINE,
-    GG_EFFORT_OFF
-} gg_effort_in;
-
-typedef enum gg_switch { GG_AUTO, GG_ON, GG_OFF } gg_switch;
-
-/* How to ask: everything of the request that does not change from turn to turn. */
-typedef struct gg_ask {
-    const char *model;
-    const char *effort; /* NULL = not sent */
-    gg_effort_in effort_in;
-    double temperature, top_p;
-    int64_t max_tokens;
-    bool send_seed;
-    gg_switch echo_reasoning;
-    gg_switch token_ids;
-    int nudges;
-    bool text_calls;           /* accept a call that is the reply's whole text */
-    const char *system_prompt; /* replaces the environment's; NULL = its own */
-    const char *path;          /* "/chat/completions" */
-    const char *const *headers;
-    int64_t episode_ms;         /* of a planned episode, its replays included */
-    const char *max_tokens_key; /* "max_tokens" or "max_completion_tokens" */
-    const char *extra_body;     /* JSON object merged into every request last; NULL = none */
-    const char *const *drop;    /* names never sent, NULL-terminated; NULL = none */
-} gg_ask;
-#define GG_ASK_DEFAULTS                                                                            \
-    {                                                                                              \
-        "default", NULL, GG_EFFORT_TOP, 1.0, 1.0, 4096, true, GG_AUTO, GG_AUTO, GG_NUDGES, true,   \
-            NULL, "/chat/completions", NULL, GG_EPISODE_MS, "max_tokens", NULL, NULL               \
-    }
+#define GG_PLAY_AGAIN 3
 
 typedef struct gg_task {
     const char *id; /* row number or the row's own id */

@@ -1,0 +1,547 @@
+/* Reading a chat completions reply (agent/chat.h). */
+#include "agent/chat.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/json.h"
+
+#define COUNT_MAX 1e15 /* a larger token count is a mistake */
+
+void gg_reply_init(gg_reply *reply)
+{
+    *reply = (gg_reply){0};
+    gg_buf_init(&reply->scratch, GG_REPLY_STRING_MAX);
+}
+
+void gg_reply_free(gg_reply *reply)
+{
+    free(reply->calls);
+    free(reply->prompt_ids);
+    free(reply->ids);
+    free(reply->logprobs);
+    gg_pool_free(&reply->pool);
+    gg_buf_free(&reply->scratch);
+    gg_reply_init(reply);
+}
+
+static void forget(gg_reply *reply)
+{
+    gg_pool_reset(&reply->pool);
+    reply->content = reply->reasoning = "";
+    reply->content_len = 0;
+    reply->reasoning_field = reply->finish_reason = reply->error = NULL;
+    reply->call_count = reply->calls_dropped = 0;
+    reply->usage =
+        (gg_usage){GG_TOKENS_UNKNOWN, GG_TOKENS_UNKNOWN, GG_TOKENS_UNKNOWN, GG_TOKENS_UNKNOWN};
+    reply->weight_version = -1;
+    reply->prompt_count = reply->id_count = reply->logprob_count = 0;
+    reply->has_choice = false;
+}
+
+/* A read in progress: the reader, and what is being filled. */
+typedef struct reading {
+    gg_json_reader r;
+    gg_reply *reply;
+    gg_reply_call *call; /* whose members are being read */
+    gg_reply_call legacy;
+    const char *refusal;
+    size_t refusal_len;
+    double logprob;
+    size_t place; /* of the count being read, in the reply */
+} reading;
+
+/* The members of one kind of object that are of use, and what reads each one's value. */
+typedef struct member {
+    const char *name;
+    void (*read)(reading *in);
+    size_t place; /* for read_count_into */
+} member;
+
+/* The first byte of the next value; 0 at the end. */
+static char next_byte(reading *in)
+{
+    gg_json_reader *r = &in->r;
+    while (r->at < r->end && (*r->at == ' ' || *r->at == '\n' || *r->at == '\r' || *r->at == '\t'))
+        r->at++;
+    return r->failed || r->at == r->end ? '\0' : *r->at;
+}
+
+/* Reads an object by its table; any other value is passed over. */
+static void read_members(reading *in, const member *table, size_t count)
+{
+    gg_json_name name;
+    if (next_byte(in) != '{') {
+        gg_read_skip(&in->r);
+        return;
+    }
+    gg_read_object(&in->r);
+    while (gg_read_name(&in->r, &name)) {
+        size_t i = 0;
+        while (i < count && !gg_name_is(name, table[i].name))
+            i++;
+        if (i == count) {
+            gg_read_skip(&in->r);
+            continue;
+        }
+        in->place = table[i].place;
+        table[i].read(in);
+    }
+}
+#define READ_MEMBERS(in, table) read_members(in, table, sizeof(table) / sizeof *(table))
+
+/* Enters an array; any other value is passed over. */
+static bool enter_array(reading *in)
+{
+    if (next_byte(in) == '[')
+        return gg_read_array(&in->r);
+    gg_read_skip(&in->r);
+    return false;
+}
+
+static const char *keep(reading *in, const char *bytes, size_t len)
+{
+    const char *copy = gg_pool_copy(&in->reply->pool, bytes, len);
+    if (!copy)
+        in->r.failed = true;
+    return copy;
+}
+
+/* A non-empty string, or NULL for anything else. */
+static const char *read_text(reading *in, size_t *len)
+{
+    gg_buf *scratch = &in->reply->scratch;
+    *len = 0;
+    if (next_byte(in) != '"') {
+        gg_read_skip(&in->r);
+        return NULL;
+    }
+    gg_buf_reset(scratch);
+    if (!gg_read_string(&in->r, scratch) || scratch->len == 0)
+        return NULL;
+    *len = scratch->len;
+    return keep(in, scratch->data, scratch->len);
+}
+
+/* A number that may also come as a string of digits; -1 for anything else. */
+static int64_t read_count(reading *in)
+{
+    gg_json_name raw;
+    double value;
+    if (!gg_read_raw(&in->r, &raw))
+        return -1;
+    if (raw.len > 2 && raw.bytes[0] == '"') {
+        raw.bytes++;
+        raw.len -= 2;
+    }
+    gg_json_reader inner = gg_json_reader_make(raw.bytes, raw.len);
+    if (!gg_read_double(&inner, &value) || !gg_read_end(&inner) || value < 0 || value > COUNT_MAX)
+        return -1;
+    return (int64_t)value;
+}
+
+static void read_count_into(reading *in)
+{
+    size_t place = in->place;
+    int64_t value = read_count(in);
+    memcpy((char *)in->reply + place, &value, sizeof value);
+}
+#define COUNT_MEMBER(name, field)                                                                  \
+    {                                                                                              \
+        name, read_count_into, offsetof(gg_reply, field)                                           \
+    }
+
+static void read_prompt_details(reading *in)
+{
+    static const member table[] = {COUNT_MEMBER("cached_tokens", usage.cached)};
+    READ_MEMBERS(in, table);
+}
+
+static void read_completion_details(reading *in)
+{
+    static const member table[] = {COUNT_MEMBER("reasoning_tokens", usage.reasoning)};
+    READ_MEMBERS(in, table);
+}
+
+static void read_usage(reading *in)
+{
+    static const member table[] = {
+        COUNT_MEMBER("prompt_tokens", usage.prompt),
+        COUNT_MEMBER("completion_tokens", usage.completion),
+        {"prompt_tokens_details", read_prompt_details, 0},
+        {"completion_tokens_details", read_completion_details, 0},
+        COUNT_MEMBER("reasoning_tokens", usage.reasoning), /* SGLang */
+    };
+    READ_MEMBERS(in, table);
+}
+
+static void read_meta(reading *in)
+{
+    static const member table[] = {COUNT_MEMBER("weight_version", weight_version)};
+    READ_MEMBERS(in, table);
+}
+
+static void read_prompt_ids(reading *in)
+{
+    gg_reply *reply = in->reply;
+    if (next_byte(in) == '[')
+        gg_read_int32s(&in->r, &reply->prompt_ids, &reply->prompt_count, &reply->prompt_room);
+    else
+        gg_read_skip(&in->r);
+}
+
+static void read_ids(reading *in)
+{
+    gg_reply *reply = in->reply;
+    if (next_byte(in) == '[')
+        gg_read_int32s(&in->r, &reply->ids, &reply->id_count, &reply->id_room);
+    else
+        gg_read_skip(&in->r);
+}
+
+static bool push_logprob(gg_reply *reply, double value)
+{
+    if (reply->logprob_count == reply->logprob_room) {
+        size_t room = reply->logprob_room ? reply->logprob_room * 2 : 64;
+        double *grown = realloc(reply->logprobs, room * sizeof *grown);
+        if (!grown)
+            return false;
+        reply->logprobs = grown;
+        reply->logprob_room = room;
+    }
+    reply->logprobs[reply->logprob_count++] = value;
+    return true;
+}
+
+static void read_logprob(reading *in)
+{
+    if (next_byte(in) == 'n')
+        gg_read_skip(&in->r);
+    else
+        gg_read_double(&in->r, &in->logprob);
+}
+
+/* One element a token: only its own log-probability is wanted, not the alternatives. */
+static void read_logprob_content(reading *in)
+{
+    static const member table[] = {{"logprob", read_logprob, 0}};
+    if (!enter_array(in))
+        return;
+    in->reply->logprob_count = 0;
+    while (gg_read_element(&in->r)) {
+        in->logprob = NAN;
+        READ_MEMBERS(in, table);
+        if (!push_logprob(in->reply, in->logprob))
+            in->r.failed = true;
+    }
+}
+
+static void read_token_logprobs(reading *in)
+{
+    gg_reply *reply = in->reply;
+    if (next_byte(in) == '[')
+        gg_read_doubles(&in->r, &reply->logprobs, &reply->logprob_count, &reply->logprob_room);
+    else
+        gg_read_skip(&in->r);
+}
+
+static void read_logprobs(reading *in)
+{
+    static const member table[] = {{"content", read_logprob_content, 0},
+                                   {"token_logprobs", read_token_logprobs, 0}};
+    READ_MEMBERS(in, table);
+}
+
+static void read_name(reading *in)
+{
+    size_t len;
+    in->call->name = read_text(in, &len);
+}
+
+static void read_arguments(reading *in)
+{
+    gg_json_name raw;
+    size_t len;
+    char c = next_byte(in);
+    if (c == '"') {
+        in->call->arguments = read_text(in, &len);
+    } else if (c == 'n') {
+        gg_read_skip(&in->r);
+    } else if (gg_read_raw(&in->r, &raw)) {
+        in->call->arguments = keep(in, raw.bytes, raw.len);
+        in->call->bare = true;
+    }
+}
+
+static void read_function(reading *in)
+{
+    static const member table[] = {{"name", read_name, 0}, {"arguments", read_arguments, 0}};
+    READ_MEMBERS(in, table);
+}
+
+/* An id is text, though one server sends a number. */
+static void read_id(reading *in)
+{
+    gg_json_name raw;
+    size_t len;
+    char c = next_byte(in);
+    if (c == '"')
+        in->call->id = read_text(in, &len);
+    else if (gg_read_raw(&in->r, &raw) && c >= '0' && c <= '9')
+        in->call->id = keep(in, raw.bytes, raw.len);
+}
+
+static gg_reply_call *push_call(reading *in)
+{
+    gg_reply *reply = in->reply;
+    if (reply->call_count == reply->call_room) {
+        size_t room = reply->call_room ? reply->call_room * 2 : 8;
+        gg_reply_call *grown = realloc(reply->calls, room * sizeof *grown);
+        if (!grown) {
+            in->r.failed = true;
+            return NULL;
+        }
+        reply->calls = grown;
+        reply->call_room = room;
+    }
+    gg_reply_call *call = &reply->calls[reply->call_count++];
+    *call = (gg_reply_call){0};
+    return call;
+}
+
+static void read_calls(reading *in)
+{
+    static const member table[] = {{"id", read_id, 0}, {"function", read_function, 0}};
+    if (!enter_array(in))
+        return;
+    in->reply->call_count = 0;
+    while (gg_read_element(&in->r)) {
+        if (next_byte(in) != '{' || in->reply->call_count == GG_CALLS_MAX) {
+            in->reply->calls_dropped += next_byte(in) == '{';
+            gg_read_skip(&in->r);
+            continue;
+        }
+        in->call = push_call(in);
+        if (in->call)
+            READ_MEMBERS(in, table);
+    }
+}
+
+static void read_legacy_call(reading *in)
+{
+    in->call = &in->legacy;
+    read_function(in);
+}
+
+static void read_part_text(reading *in)
+{
+    if (next_byte(in) == '"')
+        gg_read_string(&in->r, &in->reply->scratch);
+    else
+        gg_read_skip(&in->r);
+}
+
+/* Content as parts: the text parts, put together. */
+static void read_parts(reading *in)
+{
+    static const member table[] = {{"text", read_part_text, 0}};
+    gg_reply *reply = in->reply;
+    gg_buf_reset(&reply->scratch);
+    gg_read_array(&in->r);
+    while (gg_read_element(&in->r))
+        READ_MEMBERS(in, table);
+    if (in->r.failed || reply->scratch.len == 0)
+        return;
+    reply->content_len = reply->scratch.len;
+    reply->content = keep(in, reply->scratch.data, reply->scratch.len);
+}
+
+static void read_content(reading *in)
+{
+    size_t len;
+    if (next_byte(in) == '[') {
+        read_parts(in);
+        return;
+    }
+    const char *text = read_text(in, &len);
+    if (text) {
+        in->reply->content = text;
+        in->reply->content_len = len;
+    }
+}
+
+static void read_thoughts(reading *in, const char *field)
+{
+    size_t len;
+    const char *text = read_text(in, &len);
+    if (text) {
+        in->reply->reasoning = text;
+        in->reply->reasoning_field = field;
+    }
+}
+
+static void read_reasoning(reading *in)
+{
+    read_thoughts(in, "reasoning");
+}
+
+static void read_reasoning_content(reading *in)
+{
+    read_thoughts(in, "reasoning_content");
+}
+
+static void read_refusal(reading *in)
+{
+    in->refusal = read_text(in, &in->refusal_len);
+}
+
+static void read_message(reading *in)
+{
+    static const member table[] = {
+        {"content", read_content, 0},     {"tool_calls", read_calls, 0},
+        {"reasoning", read_reasoning, 0}, {"reasoning_content", read_reasoning_content, 0},
+        {"refusal", read_refusal, 0},     {"function_call", read_legacy_call, 0},
+    };
+    gg_reply *reply = in->reply;
+    READ_MEMBERS(in, table);
+    if (reply->content_len == 0 && in->refusal) {
+        reply->content = in->refusal;
+        reply->content_len = in->refusal_len;
+    }
+    if (reply->call_count == 0 && in->legacy.name && push_call(in)) {
+        reply->calls[0] = in->legacy;
+        reply->calls[0].legacy = true;
+    }
+}
+
+static void read_finish(reading *in)
+{
+    size_t len;
+    in->reply->finish_reason = read_text(in, &len);
+}
+
+static void read_error(reading *in)
+{
+    static const char *const nothing[] = {"null", "false", "\"\"", "{}", "0"};
+    gg_json_name raw;
+    if (!gg_read_raw(&in->r, &raw))
+        return;
+    for (size_t i = 0; i < sizeof nothing / sizeof *nothing; i++)
+        if (gg_name_is(raw, nothing[i]))
+            return;
+    in->reply->error = keep(in, raw.bytes, raw.len);
+}
+
+static void read_choices(reading *in)
+{
+    static const member table[] = {
+        {"message", read_message, 0},
+        {"finish_reason", read_finish, 0},
+        {"logprobs", read_logprobs, 0},
+        {"token_ids", read_ids, 0},
+        {"prompt_token_ids", read_prompt_ids, 0},
+        {"meta_info", read_meta, 0},
+        {"error", read_error, 0},
+    };
+    if (!enter_array(in))
+        return;
+    while (gg_read_element(&in->r)) {
+        if (in->reply->has_choice || next_byte(in) != '{') {
+            gg_read_skip(&in->r);
+            continue;
+        }
+        in->reply->has_choice = true;
+        READ_MEMBERS(in, table);
+    }
+}
+
+static const member root[] = {
+    {"choices", read_choices, 0},
+    {"usage", read_usage, 0},
+    {"prompt_token_ids", read_prompt_ids, 0},
+    COUNT_MEMBER("weight_version", weight_version),
+    {"meta_info", read_meta, 0},
+    {"error", read_error, 0},
+};
+
+gg_status gg_reply_read(gg_reply *reply, const char *body, size_t len, gg_error *error)
+{
+    forget(reply);
+    reading in = {.r = gg_json_reader_make(body, len), .reply = reply};
+    char first = next_byte(&in);
+    if (first == '\0')
+        return gg_fail(error, GG_E_FORMAT, "the reply is empty");
+    READ_MEMBERS(&in, root);
+    if (first != '{' || !gg_read_end(&in.r)) {
+        size_t at = (size_t)(in.r.at - body);
+        forget(reply);
+        return gg_fail(error, GG_E_FORMAT, "the reply is not a whole JSON object (byte %zu of %zu)",
+                       at, len);
+    }
+    return GG_OK;
+}
+
+bool gg_reply_cut(const gg_reply *reply)
+{
+    return reply->finish_reason && (strcmp(reply->finish_reason, "length") == 0 ||
+                                    strcmp(reply->finish_reason, "max_tokens") == 0);
+}
+
+/* The status that an error object names in its code, as a number or as digits. */
+static int error_status(const char *error)
+{
+    reading in = {.r = gg_json_reader_make(error, strlen(error))};
+    gg_json_name name;
+    int64_t code = -1;
+    if (*error != '{')
+        return 502;
+    gg_read_object(&in.r);
+    while (gg_read_name(&in.r, &name)) {
+        if (gg_name_is(name, "code"))
+            code = read_count(&in);
+        else
+            gg_read_skip(&in.r);
+    }
+    return code >= 400 && code <= 599 ? (int)code : 502;
+}
+
+/* An error inside a 200 is classed as if it had come with the status its code names. */
+static gg_retry_class judge_error(gg_reply *reply, const gg_http_reply *http, gg_buf *message)
+{
+    gg_http_reply as_said = *http;
+    gg_buf *body = &reply->scratch;
+    gg_buf_reset(body);
+    gg_buf_str(body, "{\"error\":");
+    gg_buf_str(body, reply->error);
+    gg_buf_char(body, '}');
+    if (body->status != GG_OK)
+        return GG_RETRY_BAD_REPLY;
+    as_said.status = error_status(reply->error);
+    as_said.body = body->data;
+    as_said.len = body->len;
+    gg_retry_class class = gg_retry_classify(&as_said, message);
+    return class == GG_RETRY_OK ? GG_RETRY_BAD_REPLY : class;
+}
+
+gg_retry_class gg_reply_judge(gg_reply *reply, const gg_http_reply *http, gg_buf *message)
+{
+    gg_error error;
+    if (gg_reply_read(reply, http->body, http->len, &error) != GG_OK) {
+        gg_buf_str(message, error.text);
+        return GG_RETRY_BAD_REPLY;
+    }
+    if (reply->error)
+        return judge_error(reply, http, message);
+    if (!reply->has_choice) {
+        gg_buf_str(message, "the reply has no choice");
+        return GG_RETRY_BAD_REPLY;
+    }
+    const char *finish = reply->finish_reason ? reply->finish_reason : "";
+    bool empty = reply->content_len == 0 && reply->call_count == 0;
+    if (strcmp(finish, "error") == 0 || (strcmp(finish, "abort") == 0 && empty)) {
+        gg_buf_printf(message, "the endpoint broke the reply off (finish_reason %s)", finish);
+        return GG_RETRY_BAD_REPLY;
+    }
+    return GG_RETRY_OK;
+}
