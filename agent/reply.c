@@ -104,7 +104,7 @@ static const char *keep(reading *in, const char *bytes, size_t len)
 {
     const char *copy = gg_pool_copy(&in->reply->pool, bytes, len);
     if (!copy)
-        in->r.failed = true;
+        in->r.failed = in->r.no_memory = true;
     return copy;
 }
 
@@ -233,7 +233,7 @@ static void read_logprob_content(reading *in)
         in->logprob = NAN;
         READ_MEMBERS(in, table);
         if (!push_logprob(in->reply, in->logprob))
-            in->r.failed = true;
+            in->r.failed = in->r.no_memory = true;
     }
 }
 
@@ -299,7 +299,7 @@ static gg_reply_call *push_call(reading *in)
         size_t room = reply->call_room ? reply->call_room * 2 : 8;
         gg_reply_call *grown = realloc(reply->calls, room * sizeof *grown);
         if (!grown) {
-            in->r.failed = true;
+            in->r.failed = in->r.no_memory = true;
             return NULL;
         }
         reply->calls = grown;
@@ -475,7 +475,10 @@ gg_status gg_reply_read(gg_reply *reply, const char *body, size_t len, gg_error 
     READ_MEMBERS(&in, root);
     if (first != '{' || !gg_read_end(&in.r)) {
         size_t at = (size_t)(in.r.at - body);
+        bool no_memory = in.r.no_memory || reply->scratch.status == GG_E_MEMORY;
         forget(reply);
+        if (no_memory)
+            return gg_fail(error, GG_E_MEMORY, "out of memory while reading a reply");
         return gg_fail(error, GG_E_FORMAT, "the reply is not a whole JSON object (byte %zu of %zu)",
                        at, len);
     }
