@@ -117,6 +117,7 @@ const gg_field gg_episode_fields[] = {
     GROUP("policy", policy_fields),
     VALUE(gg_episode, "outcome", OUTCOME, outcome),
     VALUE(gg_episode, "stop", STOP, stop),
+    OPTIONAL(gg_episode, "error", error),
     VALUE(gg_episode, "moves", INT, moves),
     GROUP("measure", measure_fields),
     ARRAY(gg_episode, "labels", LABELS, labels, label_count),

@@ -7,6 +7,16 @@
 
 #define ID_MAX 256
 
+/* A later turn whose prompt stands whole departed from the sequence before it, unless there was
+ * none. */
+static bool is_fork(const gg_episode *episode, size_t turn)
+{
+    bool before = false;
+    for (size_t i = 0; i < turn; i++)
+        before |= episode->tokens[i].count > 0;
+    return before && episode->tokens[turn].prompt_from == 0;
+}
+
 gg_status gg_episode_write_tokens(const gg_episode *episode, gg_buf *line, gg_error *error)
 {
     if (!episode->tokens)
@@ -21,6 +31,10 @@ gg_status gg_episode_write_tokens(const gg_episode *episode, gg_buf *line, gg_er
         const gg_turn_tokens *turn = &episode->tokens[i];
         gg_buf_str(line, i ? ",{\"prompt_ids_from\":" : "{\"prompt_ids_from\":");
         gg_buf_int(line, turn->prompt_from);
+        if (is_fork(episode, i)) {
+            gg_buf_str(line, ",\"fork_at\":");
+            gg_buf_int(line, turn->fork_at);
+        }
         gg_buf_str(line, ",\"prompt_ids\":");
         gg_buf_ints(line, turn->prompt_ids, turn->prompt_count);
         gg_buf_str(line, ",\"ids\":");
@@ -47,16 +61,18 @@ typedef struct columns {
     bool has_logprobs;
 } columns;
 
-static bool read_turn(gg_json_reader *r, columns *c, int64_t *from)
+static bool read_turn(gg_json_reader *r, columns *c, int64_t *from, int64_t *fork)
 {
     gg_json_name name;
     bool good = gg_read_object(r);
     c->prompt_count = c->id_count = c->logprob_count = 0;
     c->has_logprobs = false;
-    *from = 0;
+    *from = *fork = 0;
     while (good && gg_read_name(r, &name)) {
         if (gg_name_is(name, "prompt_ids_from"))
             good = gg_read_int(r, from) && *from >= 0;
+        else if (gg_name_is(name, "fork_at"))
+            good = gg_read_int(r, fork) && *fork >= 0;
         else if (gg_name_is(name, "prompt_ids"))
             good = gg_read_int32s(r, &c->prompt, &c->prompt_count, &c->prompt_room);
         else if (gg_name_is(name, "ids"))
@@ -78,10 +94,12 @@ static void *keep(gg_episode *episode, const void *values, size_t bytes)
     return copy;
 }
 
-static bool keep_turn(gg_episode *episode, const columns *c, int64_t from, gg_turn_tokens *out)
+static bool keep_turn(gg_episode *episode, const columns *c, int64_t from, int64_t fork,
+                      gg_turn_tokens *out)
 {
     *out = (gg_turn_tokens){
         .prompt_from = from,
+        .fork_at = fork,
         .prompt_count = c->prompt_count,
         .count = c->id_count,
         .prompt_ids = keep(episode, c->prompt, c->prompt_count * sizeof *c->prompt),
@@ -106,10 +124,10 @@ static bool read_turns(token_reader *t, gg_episode *episode)
     t->seen_turns = true;
     bool good = gg_read_array(&t->json);
     while (good && gg_read_element(&t->json)) {
-        int64_t from;
-        if (t->count == episode->turn_count || !read_turn(&t->json, &t->columns, &from))
+        int64_t from, fork;
+        if (t->count == episode->turn_count || !read_turn(&t->json, &t->columns, &from, &fork))
             return false;
-        if (!keep_turn(episode, &t->columns, from, &t->turns[t->count++])) {
+        if (!keep_turn(episode, &t->columns, from, fork, &t->turns[t->count++])) {
             t->no_memory = true;
             return false;
         }

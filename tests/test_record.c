@@ -349,6 +349,16 @@ static void tokens(void **state)
     assert_int_equal(gg_episode_write_tokens(e, &line, &error), GG_OK);
     assert_string_equal(line.data, token_line);
 
+    static const char forked[] =
+        "{\"id\":\"s0-g3-1\",\"turns\":[{\"prompt_ids_from\":0,\"prompt_ids\":[1],\"ids\":[2],"
+        "\"logprobs\":null},{\"prompt_ids_from\":0,\"fork_at\":1,\"prompt_ids\":[1,3],\"ids\":[4],"
+        "\"logprobs\":null}]}\n";
+    gg_buf_reset(&line);
+    assert_int_equal(gg_episode_read_tokens(e, forked, strlen(forked), &error), GG_OK);
+    assert_int_equal(e->tokens[1].fork_at, 1);
+    assert_int_equal(gg_episode_write_tokens(e, &line, &error), GG_OK);
+    assert_string_equal(line.data, forked);
+
     static const char *const bad[] = {
         "{\"id\":\"s0-g3-2\",\"turns\":[{},{}]}",
         "{\"id\":\"s0-g3-1\",\"turns\":[{}]}",

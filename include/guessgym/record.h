@@ -150,6 +150,7 @@ typedef struct gg_episode {
     gg_policy_info policy;
     gg_outcome outcome;
     gg_stop stop;
+    const char *error; /* what went wrong, for a person; NULL = nothing did */
     int64_t moves;
     gg_named measure;
     gg_label *labels;
