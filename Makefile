@@ -3,7 +3,7 @@
 VERSION := 0.1.0
 PREFIX  ?= /usr/local
 CC      ?= gcc
-PKGS    := libcurl libcjson libpcre2-8 libmicrohttpd libuv libcrypto
+PKGS    := libcurl libcjson libpcre2-8 libmicrohttpd libuv libcrypto zlib
 ROOMS   := core net env env/guess env/reward policy rl agent train service report cli
 
 CPPFLAGS += -I. -Iinclude -D_GNU_SOURCE -DGG_VERSION='"$(VERSION)"' -DGG_DATADIR='"$(PREFIX)/share/guessgym"' \
