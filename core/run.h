@@ -2,8 +2,10 @@
  * The run folder: runs/<name>/ with run.json, append-only journals and summary.json.
  *
  * Lines are written with one write(2) each and recovered after a torn last one: opening cuts a file
- * back to its last complete line. A damaged line in the middle is reported by number and its record
- * counts as not done. One process at a time: the folder is locked (flock on DIR/.lock) while open.
+ * back to its last complete line, and drops a token record that was written without its episode. A
+ * line ends at '\n' and nowhere else. A damaged line in the middle is reported by number and its
+ * record counts as not done. One process at a time: the folder is locked (flock on DIR/.lock) while
+ * open. A process that writes run folders ignores SIGXFSZ, so that a size limit is an error.
  *
  * Threads: one at a time.
  */
@@ -14,6 +16,10 @@
 #include <stddef.h>
 
 #include <guessgym/buf.h>
+#include <guessgym/record.h>
+
+#define GG_RUN_SCHEMA "guessgym.run/1"
+#define GG_LINE_MAX   (256u << 20) /* bytes of one line of a journal */
 
 typedef struct gg_run gg_run;
 
@@ -27,20 +33,25 @@ typedef enum gg_journal {
     GG_JOURNAL_COUNT
 } gg_journal;
 
-/* Creates DIR (and parents) or opens it. `config` is run.json's resolved configuration as JSON.
- * Without `resume` a folder that already holds episodes is refused; with it, every key of
- * run.json's "config" that differs is named and refused. */
+/* "episodes.jsonl" ...; static storage. */
+const char *gg_journal_name(gg_journal journal);
+
+/* Creates DIR (and parents) or opens it. `config` is the resolved configuration, a JSON object; it
+ * becomes the member "config" of run.json: {"schema", "version", "config"}. Without `resume` a
+ * folder that already holds lines is refused (GG_E_CONFIG) and left as it was; with it, so is a
+ * configuration that differs, and every key that does is named. Resuming an empty folder is
+ * beginning. GG_E_LOCKED when another process has it open. */
 gg_status gg_run_open(const char *dir, const char *config, bool resume, gg_run **out,
                       gg_error *error);
-/* Opens for reading only: no lock, nothing created. */
+/* Opens for reading only: no lock, nothing created or cut. */
 gg_status gg_run_open_read(const char *dir, gg_run **out, gg_error *error);
-void gg_run_close(gg_run *run);
+void gg_run_close(gg_run *run); /* NULL is fine */
 const char *gg_run_dir(const gg_run *run);
 /* run.json as text; owned by the run. */
 const char *gg_run_config(const gg_run *run);
 
-/* Appends a finished line ('\n' included) in one write. A short write (disk full) is cut back and
- * reported. */
+/* Appends a finished line ('\n' included, none inside) in one write. A short write (disk full) is
+ * cut back and reported. */
 gg_status gg_run_append(gg_run *run, gg_journal journal, const char *line, size_t len,
                         gg_error *error);
 /* Flushes to the disk (fdatasync). */
@@ -51,13 +62,27 @@ gg_status gg_run_clear(gg_run *run, gg_journal journal, gg_error *error);
 gg_status gg_run_size(gg_run *run, gg_journal journal, int64_t *size, gg_error *error);
 gg_status gg_run_cut(gg_run *run, gg_journal journal, int64_t size, gg_error *error);
 
-/* Walks the lines of a journal; memory does not grow with the file. `each` gets the line without
- * its newline; a status other than GG_OK ends the walk and is returned. A missing file has no
- * lines. */
+/* Walks the complete lines of a journal; memory grows with the longest line, not with the file.
+ * `each` gets the line without its newline and its number, from 1; a status other than GG_OK ends
+ * the walk and is returned. A missing file has no lines. */
 typedef gg_status (*gg_line_fn)(void *context, const char *line, size_t len, size_t number,
                                 gg_error *error);
 gg_status gg_run_each(const gg_run *run, gg_journal journal, gg_line_fn each, void *context,
                       gg_error *error);
+
+/* Lines that were passed over because they hold no whole record. */
+typedef struct gg_damage {
+    size_t lines;
+    size_t first;        /* number of the first of them */
+    gg_error first_said; /* file, line number and what is wrong with it; "" when there is none */
+} gg_damage;
+
+/* Walks the episodes of a journal. `each` owns the episode it gets. Damaged lines are counted in
+ * *damage and passed over; want of memory is an error. */
+typedef gg_status (*gg_episode_fn)(void *context, gg_episode *episode, gg_error *error);
+gg_status gg_run_each_episode(const gg_run *run, gg_journal journal, gg_read_depth depth,
+                              gg_episode_fn each, void *context, gg_damage *damage,
+                              gg_error *error);
 
 /* Writes DIR/name whole: temporary file, fsync, rename. */
 gg_status gg_run_write_file(const gg_run *run, const char *name, const char *bytes, size_t len,
