@@ -79,10 +79,9 @@ typedef struct gg_damage {
 
 /* Walks the episodes of a journal. `each` owns the episode it gets. Damaged lines are counted in
  * *damage and passed over; want of memory is an error. */
-typedef gg_status (*gg_episode_fn)(void *context, gg_episode *episode, gg_error *error);
+typedef gg_status (*gg_record_fn)(void *context, gg_episode *episode, gg_error *error);
 gg_status gg_run_each_episode(const gg_run *run, gg_journal journal, gg_read_depth depth,
-                              gg_episode_fn each, void *context, gg_damage *damage,
-                              gg_error *error);
+                              gg_record_fn each, void *context, gg_damage *damage, gg_error *error);
 
 /* Writes DIR/name whole: temporary file, fsync, rename. */
 gg_status gg_run_write_file(const gg_run *run, const char *name, const char *bytes, size_t len,

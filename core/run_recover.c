@@ -88,9 +88,8 @@ static gg_status search_line(void *context, const char *line, size_t len, size_t
     return GG_OK;
 }
 
-/* Reads the id of the last line; an empty `id` when that line has none. *start = where it begins.
- */
-static gg_status last_id(const gg_run *run, gg_journal journal, off_t *start, gg_buf *id,
+/* Reads the id of the last line; *start = where the line begins. */
+static gg_status last_id(const gg_run *run, gg_journal journal, off_t *start, id_text *id,
                          gg_error *error)
 {
     const gg_journal_file *file = &run->journals[journal];
