@@ -10,7 +10,6 @@
 
 typedef struct row {
     gg_buf answer, id;
-    bool has_answer;
 } row;
 
 /* Names a row: its id, else its beginning, so that it can be found in the file. */
@@ -40,12 +39,13 @@ static bool read_object(const char *prompt, row *into, gg_buf *opening)
         return false;
     while (gg_read_name(&r, &name)) {
         if (gg_name_is(name, "answer")) {
-            into->has_answer = read_field(&r, &into->answer);
+            read_field(&r, &into->answer);
         } else if (gg_name_is(name, "id")) {
             gg_json_name slice;
             gg_buf_reset(&into->id);
-            if (gg_read_raw(&r, &slice))
-                gg_buf_add(&into->id, slice.bytes, slice.len);
+            bool text = gg_read_raw(&r, &slice) && *slice.bytes == '"';
+            if (!r.failed)
+                gg_buf_add(&into->id, slice.bytes + text, slice.len - 2 * text);
         } else if (gg_name_is(name, "prompt") && opening) {
             read_field(&r, opening);
         } else {
@@ -92,15 +92,15 @@ static gg_status read_row(const gg_env *env, const char *prompt, row *r, gg_gues
                           gg_buf *opening, gg_error *error)
 {
     const char *start = prompt + strspn(prompt, " \t\r\n");
-    if (*start != '{') {
+    bool bare = *start != '{', whole = bare || read_object(start, r, opening);
+    if (bare)
         gg_buf_str(&r->answer, start);
-        r->has_answer = true;
-    } else if (!read_object(start, r, opening)) {
-        return bad_row(r, prompt, "is not a JSON object with a text `answer`", error);
-    }
-    if (r->answer.status == GG_E_MEMORY || (opening && opening->status == GG_E_MEMORY))
+    if (r->answer.status == GG_E_MEMORY || r->id.status == GG_E_MEMORY ||
+        (opening && opening->status == GG_E_MEMORY))
         return gg_fail(error, GG_E_MEMORY, "out of memory while reading a row");
-    if (!r->has_answer || !r->answer.len)
+    if (!whole)
+        return bad_row(r, prompt, "is not a JSON object with a text `answer`", error);
+    if (!r->answer.len)
         return bad_row(r, prompt,
                        "has no `answer`; a row is a JSON object with prompt, answer "
                        "and id, or a bare word",

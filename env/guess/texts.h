@@ -85,7 +85,7 @@
 #define T_BAD_EMPTY   "it is empty."
 #define T_BAD_LENGTH  "its number of letters is "
 #define T_BAD_LONG    "it is far too long."
-#define T_BAD_CHAR    "only the letters a to z may stand in it, not U+"
+#define T_BAD_CHAR    "only the letters a to z may stand in it, not "
 #define T_BAD_BYTES   "it is not valid UTF-8 text."
 #define T_BAD_STOP    "."
 #define T_BAD_WANTED  " Call " T_TOOL_NAME " with one word of "
