@@ -45,15 +45,16 @@ typedef struct gg_policy_call {
     char *name, *arguments;
 } gg_policy_call;
 
-/* A reply; storage is reused between calls, gg_policy_reply_free at the end. */
+/* A reply: gg_policy_reply_init before the first use; storage is reused between calls,
+ * gg_policy_reply_free at the end. */
 typedef struct gg_policy_reply {
     gg_buf reasoning, content;
     gg_policy_call call;       /* name NULL = no call */
     const char *finish_reason; /* "tool_calls", "stop", "length" */
     int32_t *prompt_ids;
     size_t prompt_count, prompt_room;
-    int32_t *ids;     /* sampled, closing token included */
-    double *logprobs; /* NULL for a policy without */
+    int32_t *ids;     /* sampled, closing token included unless cut by max_tokens */
+    double *logprobs; /* one an id, as below; NULL for a policy without */
     size_t count, room;
     int64_t reasoning_tokens;
 } gg_policy_reply;
@@ -67,9 +68,13 @@ bool gg_policy_trainable(const gg_policy *policy);
 const char *const *gg_policy_names(void);
 
 size_t gg_policy_weight_count(const gg_policy *policy); /* 0 for a baseline */
-int32_t gg_policy_vocabulary(const gg_policy *policy);
+int32_t gg_policy_vocabulary(const gg_policy *policy);  /* number of token ids */
+int gg_policy_length(const gg_policy *policy);          /* letters of a word */
+const char *gg_policy_lists(const gg_policy *policy);   /* digest of the lists, hex */
 
-/* `weights` NULL = base. */
+/* `weights` NULL = base. Log-probabilities are of the policy itself, at temperature 1 and top_p 1,
+ * whatever the reply was drawn with, as vLLM gives them by default: at another temperature they are
+ * not those of the drawing. A baseline reads and writes as at low effort, whatever is asked. */
 gg_status gg_policy_reply_to(const gg_policy *policy, const gg_weights *weights, double scale,
                              const gg_policy_request *request, gg_policy_reply *reply,
                              gg_error *error);
@@ -82,17 +87,21 @@ gg_status gg_policy_detokenize(const gg_policy *policy, const int32_t *ids, size
 gg_status gg_policy_tokenize(const gg_policy *policy, const char *text, size_t len, int32_t **ids,
                              size_t *count, gg_error *error);
 
-/* log p(target[i] | input[0..i]) for every place where wanted[i] is not 0, at temperature 1. Places
- * the template fixes have log-probability 0; a target the policy cannot produce there gets
- * -INFINITY (the caller gives it weight 0 and counts it). */
+/* out[i] = log p(target[i] | input[0..i]) for every place where wanted[i] is not 0, at temperature
+ * 1; 0 elsewhere. Places that the template fixes and those outside a reply have log-probability 0;
+ * a target that the policy cannot write there gets -INFINITY (the caller gives it weight 0 and
+ * counts it). */
 gg_status gg_policy_logprobs(const gg_policy *policy, const gg_weights *weights, double scale,
                              const int32_t *input, const int32_t *target, size_t n,
                              const double *wanted, double *out, gg_error *error);
-/* Adds sum over i of upstream[i] * d logprob[i] / d adapter into gradient (weight_count long). */
+/* Adds sum over i of upstream[i] * d logprob[i] / d adapter into gradient (weight_count long);
+ * targets that the policy cannot write add nothing. */
 gg_status gg_policy_gradient(const gg_policy *policy, const gg_weights *weights, double scale,
                              const int32_t *input, const int32_t *target, size_t n,
                              const double *upstream, double *gradient, gg_error *error);
-/* Continues a raw token prompt by up to max_tokens, for the sampling operations. */
+/* Continues a raw token prompt by up to max_tokens, for the sampling operations: fills ids,
+ * logprobs and finish_reason ("stop" or "length") alone. A prompt that does not end within a reply
+ * is answered by the closing token. */
 gg_status gg_policy_sample(const gg_policy *policy, const gg_weights *weights, double scale,
                            const int32_t *prompt, size_t prompt_count, double temperature,
                            double top_p, uint64_t seed, int64_t max_tokens, gg_policy_reply *reply,

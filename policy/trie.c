@@ -2,8 +2,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* Words answers[first..last) agree in their first `depth` letters. */
+/* Words sorted[first..last) agree in their first `depth` letters. */
 typedef struct span {
     size_t first, last;
     int depth;
@@ -13,14 +14,19 @@ typedef struct span {
  * node n are branches[first..], and their nodes follow in the same order. */
 typedef struct builder {
     gg_trie *trie;
-    const gg_words *words;
+    const char **sorted;
     span *spans; /* of each node made so far */
     size_t branch_count;
 } builder;
 
+static int by_letters(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 static int letter_at(const builder *b, size_t word, int place)
 {
-    return gg_words_answer(b->words, word)[place] - 'a';
+    return b->sorted[word][place] - 'a';
 }
 
 static void add_branch(builder *b, gg_trie_node *node, span s)
@@ -72,20 +78,27 @@ gg_status gg_trie_init(gg_trie *trie, const gg_words *words, gg_error *error)
     *trie = (gg_trie){.length = gg_words_length(words)};
     size_t count = gg_words_answer_count(words);
     size_t room = count * (size_t)trie->length + 1;
-    builder b = {.trie = trie, .words = words, .spans = calloc(room, sizeof *b.spans)};
+    builder b = {.trie = trie,
+                 .sorted = calloc(count, sizeof *b.sorted),
+                 .spans = calloc(room, sizeof *b.spans)};
     trie->nodes = calloc(room, sizeof *trie->nodes);
     trie->branches = calloc(room, sizeof *trie->branches);
-    if (!b.spans || !trie->nodes || !trie->branches) {
+    if (!b.sorted || !b.spans || !trie->nodes || !trie->branches) {
+        free(b.sorted);
         free(b.spans);
         gg_trie_free(trie);
         return gg_fail(error, GG_E_MEMORY, "not enough memory for the tree of %zu answers", count);
     }
+    for (size_t w = 0; w < count; w++)
+        b.sorted[w] = gg_words_answer(words, w);
+    qsort(b.sorted, count, sizeof *b.sorted, by_letters);
     b.spans[GG_TRIE_ROOT] = (span){0, count, 0};
     trie->nodes[GG_TRIE_ROOT].words = (int32_t)count;
     trie->nodes[GG_TRIE_ROOT].log_words = log((double)count);
     trie->node_count = 1;
     for (size_t index = 0; index < trie->node_count; index++)
         grow(&b, index);
+    free(b.sorted);
     free(b.spans);
     count_frequencies(trie, words);
     return GG_OK;

@@ -30,7 +30,7 @@ typedef struct gg_trie {
     double frequency[GG_LETTERS]; /* words that hold the letter / those of the commonest letter */
 } gg_trie;
 
-/* From the answers of `words`, which must be sorted (gg_words promises it). */
+/* From the answers of `words`, in whatever order they stand. */
 gg_status gg_trie_init(gg_trie *trie, const gg_words *words, gg_error *error);
 void gg_trie_free(gg_trie *trie);
 

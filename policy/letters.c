@@ -1,0 +1,191 @@
+#include "policy/letters.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Start weights: the untrained policy knows the game's words and heeds the marks half. Biases
+ * start at 0. docs/letters.md says where the figures come from. */
+static const double start[GG_LETTER_FEATURES] = {
+    [GG_FEATURE_GREEN] = 2.4, [GG_FEATURE_WRONG] = -1.5,  [GG_FEATURE_OFTEN] = -1.5,
+    [GG_FEATURE_OWED] = 0.8,  [GG_FEATURE_PRESSED] = 0,   [GG_FEATURE_REPEATED] = 0.8,
+    [GG_FEATURE_NEW] = 0,     [GG_FEATURE_LOG_WORDS] = 1,
+};
+
+void gg_letters_init(gg_letters *letters, const gg_vocabulary *vocabulary, const gg_trie *trie)
+{
+    *letters = (gg_letters){.vocabulary = vocabulary, .trie = trie};
+    letters->weight_count = GG_LETTER_FEATURES + (size_t)trie->length * GG_LETTERS;
+    memcpy(letters->base, start, sizeof start);
+}
+
+void gg_letters_effective(const gg_letters *letters, const gg_weights *weights, double scale,
+                          double out[GG_LETTER_WEIGHTS_MAX])
+{
+    memcpy(out, letters->base, letters->weight_count * sizeof *out);
+    if (!weights)
+        return;
+    for (size_t i = 0; i < letters->weight_count; i++)
+        out[i] += scale * weights->adapter[i];
+}
+
+/* What the marks still ask of the places from walk->place on. */
+typedef struct demand {
+    int8_t later[GG_LETTERS]; /* copies that known greens there will bring */
+    int8_t owed[GG_LETTERS];  /* copies still due beyond those */
+    int owed_sum;             /* of the positive ones */
+    int open;                 /* places there without a known green */
+} demand;
+
+static void find_demand(const gg_walk *walk, demand *d)
+{
+    const gg_board *board = &walk->board;
+    *d = (demand){0};
+    for (int i = walk->place; i < board->length; i++) {
+        if (board->green[i] >= 0)
+            d->later[board->green[i]]++;
+        else
+            d->open++;
+    }
+    for (int c = 0; c < GG_LETTERS; c++) {
+        d->owed[c] = (int8_t)(board->least[c] - walk->used[c] - d->later[c]);
+        if (d->owed[c] > 0)
+            d->owed_sum += d->owed[c];
+    }
+}
+
+static void set_features(const gg_walk *walk, const demand *d, const gg_trie_branch *branch,
+                         double x[GG_LETTER_FEATURES])
+{
+    const gg_board *board = &walk->board;
+    int c = branch->letter;
+    bool green = board->green[walk->place] == c;
+    bool owed = !green && d->owed[c] > 0;
+    x[GG_FEATURE_GREEN] = green;
+    x[GG_FEATURE_WRONG] = board->wrong[walk->place] >> c & 1;
+    x[GG_FEATURE_OFTEN] = !green && walk->used[c] + d->later[c] + 1 > board->most[c];
+    x[GG_FEATURE_OWED] = owed;
+    x[GG_FEATURE_PRESSED] = owed && d->owed_sum >= d->open;
+    x[GG_FEATURE_REPEATED] = walk->used[c] > 0;
+    x[GG_FEATURE_NEW] = board->tried >> c & 1 ? 0 : walk->trie->frequency[c];
+    x[GG_FEATURE_LOG_WORDS] = walk->trie->nodes[branch->node].log_words;
+}
+
+static const double *biases(const double *weights, int place)
+{
+    return weights + GG_LETTER_FEATURES + (size_t)place * GG_LETTERS;
+}
+
+void gg_letters_choose(const gg_walk *walk, const double *weights, gg_choice *choice)
+{
+    const gg_trie_node *node = &walk->trie->nodes[walk->node];
+    const double *bias = biases(weights, walk->place);
+    demand d;
+    double most = -INFINITY, sum = 0;
+    choice->count = node->count;
+    choice->branches = walk->trie->branches + node->first;
+    find_demand(walk, &d);
+    for (int a = 0; a < choice->count; a++) {
+        double *x = choice->feature[a];
+        set_features(walk, &d, &choice->branches[a], x);
+        double score = bias[choice->branches[a].letter];
+        for (int f = 0; f < GG_LETTER_FEATURES; f++)
+            score += weights[f] * x[f];
+        choice->score[a] = score;
+        most = fmax(most, score);
+    }
+    for (int a = 0; a < choice->count; a++) {
+        choice->p[a] = exp(choice->score[a] - most);
+        sum += choice->p[a];
+    }
+    for (int a = 0; a < choice->count; a++)
+        choice->p[a] /= sum;
+    choice->log_sum = most + log(sum);
+}
+
+/* A letter without a choice is certain, to the last bit. */
+static double logprob_of(const gg_choice *choice, int pick)
+{
+    return choice->count == 1 ? 0 : choice->score[pick] - choice->log_sum;
+}
+
+static int find_branch(const gg_choice *choice, int32_t id)
+{
+    for (int a = 0; a < choice->count; a++)
+        if ('a' + choice->branches[a].letter == id)
+            return a;
+    return -1;
+}
+
+/* Index after the last value that is not 0. */
+static size_t last_wanted(const double *values, size_t n)
+{
+    while (n > 0 && values[n - 1] == 0)
+        n--;
+    return n;
+}
+
+static double target_logprob(const gg_walk *walk, const double *weights, int32_t target)
+{
+    gg_next next = gg_walk_next(walk);
+    if (next == GG_NEXT_GIVEN)
+        return 0;
+    if (next == GG_NEXT_FIXED)
+        return walk->due[walk->due_at] == target ? 0 : -INFINITY;
+    if (next == GG_NEXT_NOTHING)
+        return -INFINITY;
+    gg_choice choice;
+    gg_letters_choose(walk, weights, &choice);
+    int pick = find_branch(&choice, target);
+    return pick < 0 ? -INFINITY : logprob_of(&choice, pick);
+}
+
+void gg_letters_logprobs(const gg_letters *letters, const double *weights, const int32_t *input,
+                         const int32_t *target, size_t n, const double *wanted, double *out)
+{
+    gg_walk walk;
+    gg_walk_start(&walk, letters->vocabulary, letters->trie);
+    size_t end = last_wanted(wanted, n);
+    for (size_t i = 0; i < n; i++) {
+        out[i] = 0;
+        if (i >= end)
+            continue;
+        gg_walk_put(&walk, input[i]);
+        if (wanted[i] != 0)
+            out[i] = target_logprob(&walk, weights, target[i]);
+    }
+}
+
+/* Adds factor x d log p(pick) / d weights: the chosen branch's features less their mean. */
+static void add_gradient(const gg_choice *choice, int pick, int place, double factor,
+                         double sum[GG_LETTER_WEIGHTS_MAX])
+{
+    double *bias = sum + GG_LETTER_FEATURES + (size_t)place * GG_LETTERS;
+    for (int a = 0; a < choice->count; a++) {
+        double share = factor * ((a == pick) - choice->p[a]);
+        for (int f = 0; f < GG_LETTER_FEATURES; f++)
+            sum[f] += share * choice->feature[a][f];
+        bias[choice->branches[a].letter] += share;
+    }
+}
+
+void gg_letters_gradient(const gg_letters *letters, const double *weights, double scale,
+                         const int32_t *input, const int32_t *target, size_t n,
+                         const double *upstream, double *gradient)
+{
+    double sum[GG_LETTER_WEIGHTS_MAX] = {0};
+    gg_walk walk;
+    gg_choice choice;
+    gg_walk_start(&walk, letters->vocabulary, letters->trie);
+    size_t end = last_wanted(upstream, n);
+    for (size_t i = 0; i < end; i++) {
+        gg_walk_put(&walk, input[i]);
+        if (upstream[i] == 0 || gg_walk_next(&walk) != GG_NEXT_LETTER)
+            continue;
+        gg_letters_choose(&walk, weights, &choice);
+        int pick = find_branch(&choice, target[i]);
+        if (pick >= 0 && choice.count > 1)
+            add_gradient(&choice, pick, walk.place, upstream[i], sum);
+    }
+    for (size_t k = 0; k < letters->weight_count; k++)
+        gradient[k] += scale * sum[k];
+}
