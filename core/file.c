@@ -25,23 +25,23 @@ static gg_status read_all(int fd, const char *path, gg_buf *out, gg_error *error
 {
     size_t start = out->len;
     for (;;) {
-        gg_buf_reserve(out, 1);
-        if (out->status == GG_OK && out->room - out->len < READ_PIECE / 2 &&
-            out->maximum - out->len >= READ_PIECE)
-            gg_buf_reserve(out, READ_PIECE);
+        size_t left = out->maximum - out->len;
+        size_t want = left < READ_PIECE ? left : READ_PIECE;
+        char beyond; /* a full buffer is only too small when there is more */
+        gg_buf_reserve(out, want);
         if (out->status != GG_OK)
             return gg_buf_status(out, path, error);
-        size_t room = out->room - out->len - 1;
-        if (room > out->maximum - out->len)
-            room = out->maximum - out->len;
-        ssize_t got = read(fd, out->data + out->len, room);
+        ssize_t got = want ? read(fd, out->data + out->len, want) : read(fd, &beyond, 1);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
             return cannot(error, "read", path);
         if (got == 0)
             break;
-        out->len += (size_t)got;
+        if (!want)
+            out->status = GG_E_LIMIT;
+        else
+            out->len += (size_t)got;
         if (out->len - start > GG_FILE_MAX)
             return gg_fail(error, GG_E_LIMIT, "%s is larger than %u bytes", path, GG_FILE_MAX);
     }

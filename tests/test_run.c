@@ -148,12 +148,13 @@ static const char *const odd_lines[] = {
 static void only_newlines_end_lines(void **state)
 {
     (void)state;
-    char want[256] = "";
+    char want[256];
+    size_t used = 0;
     gg_run *run = must_open(dir, false);
     for (size_t i = 0; i < COUNT(odd_lines); i++) {
+        int bytes = (int)strlen(odd_lines[i]) - 1;
         must_append(run, GG_JOURNAL_GROUPS, odd_lines[i]);
-        strncat(want, odd_lines[i], strlen(odd_lines[i]) - 1);
-        strncat(want, "|", 2);
+        used += (size_t)snprintf(want + used, sizeof want - used, "%.*s|", bytes, odd_lines[i]);
     }
     has_lines(run, GG_JOURNAL_GROUPS, want);
     gg_run_close(run);
