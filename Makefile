@@ -2,6 +2,7 @@
 
 VERSION := 0.1.0
 PREFIX  ?= /usr/local
+SONAME  := libguessgym.so.0
 CC      ?= gcc
 PKGS    := libcurl libcjson libpcre2-8 libmicrohttpd libuv libcrypto zlib
 ROOMS   := core net env env/guess env/reward policy rl agent train service report cli
@@ -58,11 +59,54 @@ build/guessgym: build/release/guessgym
 .PRECIOUS: build/%.o build/test/tests/test_% build/test/tests/test_%.o build/tsan/tests/test_%
 .SECONDARY:
 
-test: build/guessgym build/test/guessgym $(TEST_SRC:%.c=build/test/%) ## every test, under the sanitizers
+deps: ## installs the Debian packages that are missing
+	@sh .ci/deps.sh build test
+
+# In a make of its own, which sees the packages that deps has just installed.
+test: deps ## every test, under the sanitizers
+	@$(MAKE) --no-print-directory run-tests
+run-tests: build/guessgym build/test/guessgym $(TEST_SRC:%.c=build/test/%)
 	@sh tests/run.sh
+
+check: ## format, warnings of gcc and clang, static analysis, house rules
+	@sh .ci/deps.sh build check
+	@sh .ci/check.sh '$(CPPFLAGS)'
 
 test-threads: $(TSAN_TESTS:%.c=build/tsan/%) ## the tests of what has threads, under the thread sanitizer
 	@for test in $^; do TSAN_OPTIONS=halt_on_error=1 $$test || exit 1; done
+
+# The shared library holds every room; only the functions of the public headers are visible.
+build/release/$(SONAME): $(LIB_SRC:%.c=build/release/%.o)
+	$(CC) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,-z,defs $^ $(LDLIBS) -o $@
+build/guessgym.1: build/guessgym
+	build/guessgym --man >$@
+build/guessgym.bash: build/guessgym
+	build/guessgym --completion bash >$@
+# The data folder is compiled in: another PREFIX compiles that file again.
+build/prefix: FORCE
+	@mkdir -p build; echo '$(PREFIX)' | cmp -s - $@ || echo '$(PREFIX)' >$@
+build/release/core/file.o build/test/core/file.o build/tsan/core/file.o: build/prefix
+
+man: build/guessgym.1 ## the man page, build/guessgym.1
+
+TO := $(DESTDIR)$(PREFIX)
+install: build/guessgym build/release/$(SONAME) build/guessgym.1 build/guessgym.bash ## everything under PREFIX (/usr/local)
+	install -d $(TO)/bin $(TO)/lib/pkgconfig $(TO)/include/guessgym $(TO)/share/man/man1 \
+	    $(TO)/share/bash-completion/completions $(TO)/share/guessgym/wordlists
+	install -m 755 build/guessgym $(TO)/bin
+	install -m 755 build/release/$(SONAME) $(TO)/lib
+	ln -sf $(SONAME) $(TO)/lib/libguessgym.so
+	install -m 644 include/guessgym/*.h $(TO)/include/guessgym
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' guessgym.pc.in >$(TO)/lib/pkgconfig/guessgym.pc
+	install -m 644 build/guessgym.1 $(TO)/share/man/man1
+	install -m 644 build/guessgym.bash $(TO)/share/bash-completion/completions/guessgym
+	install -m 644 $(wildcard wordlists/*.txt wordlists/*.jsonl) wordlists/COPYRIGHT wordlists/README.md \
+	    $(TO)/share/guessgym/wordlists
+
+uninstall: ## removes what install made
+	rm -rf $(TO)/bin/guessgym $(TO)/lib/$(SONAME) $(TO)/lib/libguessgym.so $(TO)/include/guessgym \
+	    $(TO)/lib/pkgconfig/guessgym.pc $(TO)/share/man/man1/guessgym.1 \
+	    $(TO)/share/bash-completion/completions/guessgym $(TO)/share/guessgym
 
 clean: ## removes build/
 	rm -rf build
@@ -70,4 +114,4 @@ clean: ## removes build/
 help: ## this list
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
-.PHONY: all test test-threads clean help
+.PHONY: all test test-threads clean help deps run-tests check man install uninstall FORCE
