@@ -77,7 +77,7 @@ test-threads: $(TSAN_TESTS:%.c=build/tsan/%) ## the tests of what has threads, u
 
 # The shared library holds every room; only the functions of the public headers are visible.
 build/release/$(SONAME): $(LIB_SRC:%.c=build/release/%.o)
-	$(CC) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,-z,defs $^ $(LDLIBS) -o $@
+	$(CC) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) $^ $(LDLIBS) -o $@
 build/guessgym.1: build/guessgym
 	build/guessgym --man >$@
 build/guessgym.bash: build/guessgym
