@@ -4,9 +4,9 @@
  * The figures are a pure function of the set of records, whatever order they came in, so the
  * running total of a run and a later reading of its journal give the same bytes.
  *
- * Rates: solve rate = solved / (planned - errored - unplayed). Its interval is Wilson's for one play
- * a task, else a bootstrap over tasks, since plays of one task are not independent. Where every play
- * ended alike that bootstrap has no width, and Wilson's over the tasks stands in.
+ * Rates: solve rate = solved / (planned - errored - unplayed). Its interval is Wilson's for one
+ * play a task, else a bootstrap over tasks, since plays of one task are not independent. Where
+ * every play ended alike that bootstrap has no width, and Wilson's over the tasks stands in.
  *
  * Ownership: gg_summary keeps a few numbers a play, no record. Threads: one at a time.
  */
