@@ -15,10 +15,21 @@
 
 /* clang-format off */
 static const gg_cmd commands[] = {
+    {GG_CMD_PLAY, "play", "", 0, 0, "play a game yourself, in the terminal",
+     EXAMPLES("guessgym play", "a word of the shipped list",
+              "guessgym play --hard --seed 7", "the same word each time, hints must be used"),
+     gg_cmd_play},
     {GG_CMD_WORDS_SPLIT, "words split", "", 0, 0, "draw disjoint training, validation, test files",
      EXAMPLES("guessgym words split --train 640 --val 128 --test 256 --seed 42 -o split",
               "the split that ships"),
      gg_cmd_words_split},
+    {GG_CMD_WORDS_CHECK, "words check", "[FILE...]", 0, GG_ARGUMENTS_ANY,
+     "check lists and datasets, show size, identity and overlap",
+     EXAMPLES("guessgym words check", "the shipped lists",
+              "guessgym words check --answers my.txt --allowed all.txt", "lists of your own",
+              "guessgym words check split/train.jsonl split/test.jsonl",
+              "do any two of these files share a word?"),
+     gg_cmd_words_check},
     {GG_CMD_MARK, "mark", "[GUESS ANSWER]", 0, 2, "mark a guess: G, Y or B a letter",
      EXAMPLES("guessgym mark speed abide", "BBYBY",
               "guessgym mark < pairs.txt", "one `guess answer` a line"),

@@ -10,7 +10,7 @@
 typedef struct board_style {
     const char *open, *close;
     const char *row_open, *row_close;
-    const char *cell[3]; /* grey, yellow, green: text before the letter */
+    const char *cell[4]; /* grey, yellow, green, not filled yet: text before the letter */
     const char *cell_close;
     const char *note_open, *note_close;
     bool letters_mark; /* the marks stand behind the word, as nothing else shows them */
@@ -26,7 +26,7 @@ static const board_style styles[] = {
                          .close = "",
                          .row_open = "",
                          .row_close = "\n",
-                         .cell = {"", "", ""},
+                         .cell = {"", "", "", ""},
                          .cell_close = "",
                          .note_open = "",
                          .note_close = "\n",
@@ -35,7 +35,7 @@ static const board_style styles[] = {
                         .close = "",
                         .row_open = "",
                         .row_close = "\n",
-                        .cell = {"\x1b[97;100m ", "\x1b[30;43m ", "\x1b[30;42m "},
+                        .cell = {"\x1b[97;100m ", "\x1b[30;43m ", "\x1b[30;42m ", "\x1b[2m "},
                         .cell_close = " \x1b[0m",
                         .note_open = "\x1b[2m",
                         .note_close = "\x1b[0m\n"},
@@ -46,7 +46,8 @@ static const board_style styles[] = {
                         /* The titles carry the marks to readers who do not see colours. */
                         .cell = {CELL "#6b6f72\" title=\"grey\">",
                                  CELL "#b08d1f\" title=\"yellow\">",
-                                 CELL "#3f7d43\" title=\"green\">"},
+                                 CELL "#3f7d43\" title=\"green\">",
+                                 CELL "#c8cbcd\" title=\"not played yet\">"},
                         .cell_close = "</span>",
                         .note_open = "<div><small>",
                         .note_close = "</small></div>\n",
@@ -95,12 +96,21 @@ static void add_other(gg_buf *out, const board_style *s, const gg_call *call)
     gg_buf_str(out, s->note_close);
 }
 
+/* The rows still to be played. */
+static void add_blanks(gg_buf *out, const board_style *s, const gg_guess_config *game, int played)
+{
+    for (int row = played; row < game->guesses; row++) {
+        gg_buf_str(out, s->row_open);
+        for (int i = 0; i < game->length; i++)
+            gg_buf_printf(out, "%s_%s", s->cell[3], s->cell_close);
+        gg_buf_str(out, s->row_close);
+    }
+}
+
 static void add_end(gg_buf *out, const board_style *s, const gg_episode *episode)
 {
     gg_buf_str(out, s->note_open);
-    if (episode->outcome == GG_UNPLAYED) {
-        gg_buf_str(out, "not over");
-    } else if (episode->outcome == GG_SOLVED) {
+    if (episode->outcome == GG_SOLVED) {
         gg_buf_printf(out, "solved with guess %lld", (long long)episode->moves);
     } else {
         gg_buf_str(out, gg_outcome_name(episode->outcome));
@@ -117,16 +127,21 @@ gg_status gg_guess_render(const gg_env *env, const gg_episode *episode, gg_rende
 {
     char word[GG_WORD_MAX + 1], marks[GG_WORD_MAX + 1];
     const board_style *s = &styles[style];
+    int played = 0;
     gg_buf_str(out, s->open);
     for (size_t t = 0; t < episode->turn_count; t++)
         for (size_t c = 0; c < episode->turns[t].call_count; c++) {
             const gg_call *call = &episode->turns[t].calls[c];
-            if (gg_guess_played(env, call, word, marks))
+            if (gg_guess_played(env, call, word, marks)) {
                 add_guess(out, s, word, marks);
-            else
+                played++;
+            } else
                 add_other(out, s, call);
         }
-    add_end(out, s, episode);
+    if (episode->outcome == GG_UNPLAYED)
+        add_blanks(out, s, &env->config, played);
+    else
+        add_end(out, s, episode);
     gg_buf_str(out, s->close);
     return gg_buf_status(out, "a board", error);
 }
