@@ -1,5 +1,4 @@
 #include <guessgym/buf.h>
-#include "core/number.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -99,7 +98,7 @@ void gg_buf_int(gg_buf *buf, int64_t value)
 
 void gg_buf_double(gg_buf *buf, double value)
 {
-    char text[GG_DOUBLE_TEXT];
+    char text[40];
     if (!isfinite(value)) {
         gg_buf_str(buf, "null");
         return;
@@ -108,7 +107,12 @@ void gg_buf_double(gg_buf *buf, double value)
         gg_buf_int(buf, (int64_t)value);
         return;
     }
-    gg_buf_add(buf, text, gg_double_text(value, text));
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    gg_buf_str(buf, text);
 }
 
 void gg_buf_printf(gg_buf *buf, const char *format, ...)

@@ -1,0 +1,127 @@
+#include "service/names.h"
+
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ACCOUNT "[0-9]{12}"
+/* The API's (-*[a-zA-Z0-9]){0,62} without its repeat, which regcomp would unroll: the length is
+ * checked apart. */
+#define SHORT "[a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?"
+#define ARN   "^arn:aws[a-z-]*:sagemaker:[a-z0-9-]{1,31}:"
+
+static const struct {
+    size_t shortest, longest;
+    const char *pattern;
+} kinds[] = {
+    [GG_TEXT_NAME] = {1, GG_NAME_MAX, "^" SHORT "$"},
+    [GG_TEXT_PATH_NAME] = {1, 64, "^[a-zA-Z0-9-]+$"},
+    [GG_TEXT_CLIENT_TOKEN] = {1, 128, "^[a-zA-Z0-9-]+$"},
+    [GG_TEXT_NAME_PART] = {1, 63, "^[a-zA-Z0-9-]+$"},
+    [GG_TEXT_HUB_MODEL_ARN] =
+        {1, 2048,
+         ARN "(" ACCOUNT "|aws):hub-content/" SHORT
+             "/Model/[a-zA-Z0-9][a-zA-Z0-9.-]{0,62}(/[0-9]+[.][0-9]+[.][0-9]+)?$"},
+    [GG_TEXT_ROLE_ARN] = {20, 2048,
+                          "^arn:aws[a-z-]*:iam::" ACCOUNT ":role/?[a-zA-Z_0-9+=,.@/_-]+$"},
+    [GG_TEXT_GROUP_ARN] = {1, 2048, ARN ACCOUNT ":model-package-group/" SHORT "$"},
+    [GG_TEXT_PACKAGE_ARN] = {1, 2048, ARN ACCOUNT ":model-package/" SHORT "/[1-9][0-9]{0,8}$"},
+    [GG_TEXT_S3_URI] = {8, GG_S3_PATH_MAX,
+                        "^s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[^[:cntrl:]]*)?$"},
+};
+
+bool gg_text_is(const char *text, gg_text_kind kind)
+{
+    regex_t regex;
+    size_t len = text ? strlen(text) : 0;
+    if (len < kinds[kind].shortest || len > kinds[kind].longest ||
+        regcomp(&regex, kinds[kind].pattern, REG_EXTENDED | REG_NOSUB) != 0)
+        return false;
+    bool yes = regexec(&regex, text, 0, NULL, 0) == 0;
+    regfree(&regex);
+    return yes;
+}
+
+const char *gg_text_pattern(gg_text_kind kind)
+{
+    return kinds[kind].pattern;
+}
+
+static bool copy(char *out, size_t room, const char *from, size_t len)
+{
+    if (len >= room)
+        return false;
+    memcpy(out, from, len);
+    out[len] = '\0';
+    return true;
+}
+
+/* Start of the part after the n-th colon. */
+static const char *after_colon(const char *arn, int n)
+{
+    while (n-- > 0 && arn) {
+        arn = strchr(arn, ':');
+        arn = arn ? arn + 1 : NULL;
+    }
+    return arn;
+}
+
+bool gg_arn_region(const char *arn, char *out, size_t room)
+{
+    const char *region = after_colon(arn, 3);
+    return region && copy(out, room, region, strcspn(region, ":"));
+}
+
+bool gg_hub_model(const char *arn, char *id, size_t id_room, char *version, size_t version_room)
+{
+    const char *name = strstr(arn, "/Model/");
+    if (!name)
+        return false;
+    name += strlen("/Model/");
+    size_t len = strcspn(name, "/");
+    const char *rest = name[len] ? name + len + 1 : "";
+    return copy(id, id_room, name, len) && copy(version, version_room, rest, strlen(rest));
+}
+
+bool gg_group_of_arn(const char *arn, char *out, size_t room)
+{
+    const char *slash = strchr(arn, '/');
+    return slash && copy(out, room, slash + 1, strcspn(slash + 1, "/"));
+}
+
+bool gg_package_parts(const char *arn, char *group, size_t room, int64_t *version)
+{
+    const char *slash = strrchr(arn, '/');
+    if (!slash || !gg_group_of_arn(arn, group, room))
+        return false;
+    *version = strtoll(slash + 1, NULL, 10);
+    return *version > 0;
+}
+
+/* "." and ".." as parts of a key would leave the root, or name one object by two addresses. */
+static bool has_dots(const char *key)
+{
+    for (const char *part = key; *part;) {
+        size_t len = strcspn(part, "/");
+        if ((len == 1 && part[0] == '.') || (len == 2 && part[0] == '.' && part[1] == '.'))
+            return true;
+        part += len;
+        part += strspn(part, "/");
+    }
+    return false;
+}
+
+gg_status gg_s3_local(const char *root, const char *uri, gg_buf *path, gg_error *error)
+{
+    if (!gg_text_is(uri, GG_TEXT_S3_URI))
+        return gg_fail(error, GG_E_ARGUMENT, "%s is no s3://bucket/key address",
+                       uri ? uri : "(none)");
+    const char *rest = uri + strlen("s3://");
+    if (has_dots(rest))
+        return gg_fail(error, GG_E_ARGUMENT, "%s has a part . or .., which this service refuses",
+                       uri);
+    gg_buf_str(path, root);
+    gg_buf_char(path, '/');
+    gg_buf_str(path, rest);
+    return gg_buf_status(path, "a path", error);
+}
