@@ -1,4 +1,5 @@
 #include <guessgym/buf.h>
+#include "core/number.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -98,7 +99,7 @@ void gg_buf_int(gg_buf *buf, int64_t value)
 
 void gg_buf_double(gg_buf *buf, double value)
 {
-    char text[40];
+    char text[GG_DOUBLE_TEXT];
     if (!isfinite(value)) {
         gg_buf_str(buf, "null");
         return;
@@ -107,12 +108,7 @@ void gg_buf_double(gg_buf *buf, double value)
         gg_buf_int(buf, (int64_t)value);
         return;
     }
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
-            break;
-    }
-    gg_buf_str(buf, text);
+    gg_buf_add(buf, text, gg_double_text(value, text));
 }
 
 void gg_buf_printf(gg_buf *buf, const char *format, ...)

@@ -1,5 +1,6 @@
 #include "core/json.h"
 #include "core/json_escape.h"
+#include "core/number.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -281,18 +282,11 @@ static bool scan_number(gg_json_reader *r, number *n)
     return true;
 }
 
-/* Exact when digits and power of ten are both exact doubles (Clinger 1990); else strtod. */
 static double number_value(const number *n)
 {
-    static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                  1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                  1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-    if (n->digit_count <= 19 && n->digits <= (UINT64_C(1) << 53) && n->exponent >= -22 &&
-        n->exponent <= 22) {
-        double value = (double)n->digits;
-        value = n->exponent < 0 ? value / tens[-n->exponent] : value * tens[n->exponent];
+    double value;
+    if (n->digit_count <= 19 && gg_double_from(n->digits, n->exponent, &value))
         return n->negative ? -value : value;
-    }
     char text[NUMBER_MAX + 1]; /* strtod needs an end, and the bytes may have none */
     memcpy(text, n->text, n->len);
     text[n->len] = '\0';

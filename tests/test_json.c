@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "core/rng.h"
+#include "tests/alloc.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
@@ -364,6 +365,85 @@ static void arrays_written(void **state)
     gg_buf_free(&buf);
 }
 
+/* Seeded damage to a valid text: what the strict reader takes, the tree parser takes too, and the
+ * tree's own text is taken again; nothing reads past its end (each text is an exact allocation). */
+static void damaged_texts(void **state)
+{
+    (void)state;
+    static const char text[] = "{\"a\":[1,-2.5e3,true,null,\"x\\u00e9\\ud83d\\ude00\\n\"],"
+                               "\"b\":{\"c\":[[],{}],\"d\":\"\"},\"e\":0.1}";
+    static const char spare[] = "\"\\{}[]:,0123456789eE+-.tfnu \n";
+    const uint64_t seed = 41;
+    gg_rng rng;
+    size_t taken = 0;
+    gg_rng_seed(&rng, seed);
+    for (int round = 0; round < 20000; round++) {
+        size_t len = strlen(text);
+        char *bytes = malloc(len);
+        assert_non_null(bytes);
+        memcpy(bytes, text, len);
+        for (uint64_t changes = 1 + gg_rng_below(&rng, 3); changes; changes--)
+            bytes[gg_rng_below(&rng, len)] = spare[gg_rng_below(&rng, sizeof spare - 1)];
+        gg_json_reader r = gg_json_reader_make(bytes, len);
+        if (gg_read_skip(&r) && gg_read_end(&r)) {
+            cJSON *tree;
+            gg_buf buf;
+            taken++;
+            gg_buf_init(&buf, 1000);
+            if (gg_json_parse(bytes, len, &tree, NULL) != GG_OK)
+                fail_msg("seed %ju, round %d: %.*s", (uintmax_t)seed, round, (int)len, bytes);
+            gg_buf_cjson(&buf, tree);
+            r = gg_json_reader_make(buf.data, buf.len);
+            if (!gg_read_skip(&r) || !gg_read_end(&r))
+                fail_msg("seed %ju, round %d: %s", (uintmax_t)seed, round, buf.data);
+            cJSON_Delete(tree);
+            gg_buf_free(&buf);
+        }
+        free(bytes);
+    }
+    assert_true(taken > 500);
+}
+
+static gg_status parse_and_print(void *context)
+{
+    cJSON *tree;
+    gg_buf buf;
+    gg_status status = gg_json_parse(context, strlen(context), &tree, NULL);
+    gg_buf_init(&buf, 1000);
+    if (status == GG_OK) {
+        gg_buf_cjson(&buf, tree);
+        status = gg_buf_status(&buf, "JSON", NULL);
+    }
+    cJSON_Delete(tree);
+    gg_buf_free(&buf);
+    return status;
+}
+
+static gg_status read_arrays(void *context)
+{
+    gg_json_reader r = gg_json_reader_make(context, strlen(context));
+    int32_t *ids = NULL;
+    double *numbers = NULL;
+    size_t id_count, id_room = 0, number_count, number_room = 0;
+    gg_buf text;
+    gg_buf_init(&text, 100);
+    bool good = gg_read_array(&r) && gg_read_element(&r) &&
+                gg_read_int32s(&r, &ids, &id_count, &id_room) && gg_read_element(&r) &&
+                gg_read_doubles(&r, &numbers, &number_count, &number_room) && gg_read_element(&r) &&
+                gg_read_string(&r, &text) && !gg_read_element(&r) && gg_read_end(&r);
+    free(ids);
+    free(numbers);
+    gg_buf_free(&text);
+    return good ? GG_OK : r.no_memory ? GG_E_MEMORY : GG_E_FORMAT;
+}
+
+static void allocation_failures(void **state)
+{
+    (void)state;
+    assert_true(alloc_each_fails(parse_and_print, "{\"a\":[1,\"\\ud800\",{\"b\":null}]}") > 8);
+    assert_int_equal(alloc_each_fails(read_arrays, "[[1,2],[0.5],\"x\\n\"]"), 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -377,6 +457,8 @@ int main(void)
         cmocka_unit_test(reader_walks),
         cmocka_unit_test(reader_refuses_damage),
         cmocka_unit_test(arrays_written),
+        cmocka_unit_test(damaged_texts),
+        cmocka_unit_test(allocation_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
