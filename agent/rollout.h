@@ -12,25 +12,12 @@
 
 #include <uv.h>
 
-#include "agent/chat.h"
+#include "agent/episode.h"
 #include "env/env.h"
 #include "env/reward/reward.h"
 #include "net/endpoint.h"
 
 #define GG_PLAY_AGAIN 3
-
-typedef struct gg_task {
-    const char *id; /* row number or the row's own id */
-    const char *prompt;
-    char digest[65]; /* SHA-256 of the row's bytes */
-    char key[65];    /* SHA-256 of the identity */
-} gg_task;
-
-/* One play to make. */
-typedef struct gg_planned {
-    const gg_task *task;
-    int64_t step, group, sample;
-} gg_planned;
 
 typedef struct gg_ledger {
     int64_t planned, by_outcome[GG_OUTCOME_COUNT];
@@ -61,7 +48,8 @@ typedef struct gg_rollout_options {
 gg_status gg_rollout_new(uv_loop_t *loop, const gg_rollout_options *options, gg_rollout **out,
                          gg_error *error);
 void gg_rollout_free(gg_rollout *rollout);
-/* Before a play: the letter of its episodes' ids and the weight version to assume, as in the options. */
+/* Before a play: the letter of its episodes' ids and the weight version to assume, as in the
+ * options. */
 void gg_rollout_set(gg_rollout *rollout, const char *id_prefix, int64_t weight_version);
 /* Plays the plan to its end (or until stopped) and returns; runs the loop meanwhile.
  * GG_E_INTERRUPTED after gg_rollout_stop, GG_E_UNREACHABLE when the endpoint stops the run. The
