@@ -29,6 +29,11 @@ gg_stop gg_actor_stop_reason(const gg_actor *actor)
     return actor->episode->stop;
 }
 
+size_t gg_actor_turns(const gg_actor *actor)
+{
+    return actor->episode->turn_count;
+}
+
 static void end(gg_actor *actor, gg_outcome outcome, gg_stop stop)
 {
     actor->episode->outcome = outcome;
@@ -104,7 +109,7 @@ static void note_version(gg_actor *actor, const gg_reply *reply)
 
 /* Some servers drop the front of a conversation that is too long and say nothing: the prompt's
  * count then falls, though the conversation only ever grows. */
-static void note_usage(gg_actor *actor, const gg_reply *reply)
+static gg_status note_usage(gg_actor *actor, const gg_reply *reply, gg_error *error)
 {
     int64_t prompt = reply->usage.prompt, completion = reply->usage.completion;
     if (prompt == GG_TOKENS_UNKNOWN)
@@ -113,9 +118,22 @@ static void note_usage(gg_actor *actor, const gg_reply *reply)
         completion = (int64_t)reply->id_count;
     actor->tokens += prompt + completion;
     /* A template that drops old thoughts shortens the prompt too; ids tell the two apart. */
-    if (prompt > 0 && prompt < actor->last_prompt && reply->prompt_count == 0)
-        actor->shortened = true;
+    bool shortened = prompt > 0 && prompt < actor->last_prompt && reply->prompt_count == 0;
+    if (shortened && !actor->shortened) {
+        gg_buf *text = &actor->stage->notes;
+        gg_buf_reset(text);
+        gg_buf_printf(
+            text,
+            "the endpoint seems to have dropped the front of the conversation: its prompt "
+            "fell from %lld to %lld tokens",
+            (long long)actor->last_prompt, (long long)prompt);
+        actor->episode->error = keep(actor, gg_buf_cstr(text), text->len);
+        if (!actor->episode->error)
+            return no_memory(error);
+    }
+    actor->shortened |= shortened;
     actor->last_prompt = prompt;
+    return GG_OK;
 }
 
 static bool set_repairs(gg_actor *actor, gg_call *call, uint32_t repairs)
@@ -150,15 +168,16 @@ static gg_status keep_calls(gg_actor *actor, gg_error *error)
         if (!call)
             return no_memory(error);
         call->status = GG_CALL_FAILED;
-        call->id = keep(actor, from->id, strlen(from->id));
+        if (*from->id)
+            call->id = keep(actor, from->id, strlen(from->id));
         call->name = keep(actor, from->name, strlen(from->name));
         call->arguments_raw = keep(actor, from->raw, strlen(from->raw));
         pending[i].fault = from->fault;
         pending[i].arguments = strcmp(from->arguments, from->raw) == 0
                                    ? call->arguments_raw
                                    : keep(actor, from->arguments, strlen(from->arguments));
-        if (!call->id || !call->name || !call->arguments_raw || !pending[i].arguments ||
-            !set_repairs(actor, call, from->repairs))
+        if ((*from->id && !call->id) || !call->name || !call->arguments_raw ||
+            !pending[i].arguments || !set_repairs(actor, call, from->repairs))
             return no_memory(error);
         if (from->repairs & (BIT(GG_REPAIR_ID_MADE) | BIT(GG_REPAIR_ID_REPEATED)))
             actor->made_ids++;
@@ -198,7 +217,7 @@ static bool id_used(void *context, const char *id)
     const gg_episode *e = ((const gg_actor *)context)->episode;
     for (size_t t = 0; t < e->turn_count; t++)
         for (size_t i = 0; i < e->turns[t].call_count; i++)
-            if (strcmp(e->turns[t].calls[i].id, id) == 0)
+            if (e->turns[t].calls[i].id && strcmp(e->turns[t].calls[i].id, id) == 0)
                 return true;
     return false;
 }
@@ -352,7 +371,9 @@ gg_status gg_actor_reply(gg_actor *actor, const gg_reply *reply, const gg_exchan
         return status;
     actor->forked |= forked;
     note_version(actor, reply);
-    note_usage(actor, reply);
+    status = note_usage(actor, reply, error);
+    if (status != GG_OK)
+        return status;
     gg_ids ids = {id_used, actor, actor->episode->seed, actor->made_ids};
     status = gg_find_calls(&stage->found, reply, stage->tools, &ids, stage->options.ask->text_calls,
                            error);
@@ -454,7 +475,6 @@ static gg_call *add_text_call(gg_actor *actor)
     uint32_t repairs = BIT(GG_REPAIR_TEXT_MOVE);
     if (!call || !set_repairs(actor, call, repairs))
         return NULL;
-    call->id = call->name = "";
     call->arguments_raw = actor->text;
     actor->from_text = true;
     return call;

@@ -54,6 +54,8 @@ typedef struct gg_stage_options {
 /* GG_E_CONFIG for an effort, an extra body or tools that make no sense. */
 gg_status gg_stage_new(const gg_stage_options *options, gg_stage **out, gg_error *error);
 void gg_stage_free(gg_stage *stage);
+/* For the episodes begun from now on. */
+void gg_stage_set(gg_stage *stage, const char *id_prefix, int64_t weight_version);
 
 typedef struct gg_actor gg_actor;
 
@@ -68,6 +70,7 @@ gg_want gg_actor_wants(const gg_actor *actor);
 const char *gg_actor_id(const gg_actor *actor);
 gg_outcome gg_actor_outcome(const gg_actor *actor); /* GG_UNPLAYED until GG_WANT_END */
 gg_stop gg_actor_stop_reason(const gg_actor *actor);
+size_t gg_actor_turns(const gg_actor *actor); /* so far, failed requests included */
 
 /* GG_WANT_REPLY: appends the request's body. */
 gg_status gg_actor_request(const gg_actor *actor, gg_buf *body, gg_error *error);

@@ -3,7 +3,13 @@
  *
  * A plan says what to play; every planned episode ends in exactly one outcome and is handed over
  * once, complete (judged, rewarded). An errored member is played again with the same seed, at most
- * GG_PLAY_AGAIN times. The episodes do not depend on concurrency or arrival order.
+ * GG_PLAY_AGAIN times and within its deadline; not when the endpoint refused its very first
+ * request. The episodes do not depend on concurrency or arrival order.
+ *
+ * The run stops, once and with a clear text, when the endpoint says that it will never serve it
+ * (quota, key, address), when it refuses GG_REFUSED_STOP first requests and accepts none, when it
+ * lets GG_DEAD_STOP episodes in a row fail and answers nobody meanwhile, and when at the end not
+ * one request had succeeded. What is not finished then is unplayed, so that a resumed run plays it.
  *
  * Threads: the loop's thread; `each` is called on it.
  */
@@ -17,7 +23,10 @@
 #include "env/reward/reward.h"
 #include "net/endpoint.h"
 
-#define GG_PLAY_AGAIN 3
+#define GG_PLAY_AGAIN   3
+#define GG_REFUSED_STOP 3
+#define GG_DEAD_STOP    3
+#define GG_TICK_MS      200 /* how exactly run_ms and the deadline of a blocking call are kept */
 
 typedef struct gg_ledger {
     int64_t planned, by_outcome[GG_OUTCOME_COUNT];
@@ -57,9 +66,17 @@ void gg_rollout_set(gg_rollout *rollout, const char *id_prefix, int64_t weight_v
 gg_status gg_rollout_play(gg_rollout *rollout, const gg_planned *plan, size_t count,
                           gg_episode_fn each, void *context, gg_error *error);
 /* From a signal handler on the loop: first call drains (no new episodes), second call abandons what
- * is in flight. */
+ * is in flight. Later plays return at once. */
 void gg_rollout_stop(gg_rollout *rollout);
+/* Of the play that runs, or ran last. `planned` is the sum of by_outcome once it has ended; plays
+ * that were not begun or abandoned are unplayed. */
 const gg_ledger *gg_rollout_ledger(const gg_rollout *rollout);
+/* Calls of a blocking environment that were given up and still run on the thread pool. While there
+ * are any, the game must not be closed (and exit would wait for them). */
+size_t gg_rollout_hanging(const gg_rollout *rollout);
+
+/* Counts one finished episode in. Outcomes, turns, moves and tokens only. */
+void gg_ledger_add(gg_ledger *ledger, const gg_episode *episode);
 
 /* Snapshot for the live line (agent/live.h draws it). */
 typedef struct gg_rollout_state {

@@ -62,6 +62,12 @@ gg_status gg_stage_new(const gg_stage_options *options, gg_stage **out, gg_error
     return GG_OK;
 }
 
+void gg_stage_set(gg_stage *stage, const char *id_prefix, int64_t weight_version)
+{
+    stage->options.id_prefix = id_prefix;
+    stage->options.weight_version = weight_version;
+}
+
 void gg_actor_free(gg_actor *actor)
 {
     if (!actor)
