@@ -255,7 +255,8 @@ static void write_prompt_ids(const writer *w)
 
 static void write_call(const writer *w, int64_t index, const gg_policy_call *call)
 {
-    gg_buf_str(w->out, "\"tool_calls\":[{\"index\":0,\"id\":\"call-");
+    gg_buf_str(w->out, w->ask->stream ? "\"tool_calls\":[{\"index\":0,\"id\":\"call-"
+                                      : "\"tool_calls\":[{\"id\":\"call-");
     gg_buf_str(w->out, w->id + strlen("chatcmpl-"));
     gg_buf_char(w->out, '-');
     gg_buf_int(w->out, index);
