@@ -22,6 +22,7 @@ typedef struct prescan {
  * NULL) gets U+FFFD where the escape stands for no character. */
 static size_t scan_escape(prescan *scan, const char *p, const char *end, char *fix)
 {
+    static const char replacement[4] = {'f', 'f', 'f', 'd'};
     if (end - p < 2)
         return 1;
     if (p[1] != 'u')
@@ -36,7 +37,7 @@ static size_t scan_escape(prescan *scan, const char *p, const char *end, char *f
     if (gg_json_is_lost(unit)) {
         scan->repair = true;
         if (fix)
-            memcpy(fix + 2, "fffd", 4);
+            memcpy(fix + 2, replacement, sizeof replacement);
     }
     return 6;
 }
@@ -308,6 +309,14 @@ void gg_buf_ints(gg_buf *buf, const int32_t *values, size_t count)
     gg_buf_char(buf, ']');
 }
 
+/* 0 and -0 are written differently, and NaN is NaN: bits tell what == does not. */
+static uint64_t bits_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
 void gg_buf_doubles(gg_buf *buf, const double *values, size_t count)
 {
     size_t last = 0, last_len = 0; /* the text of the element before */
@@ -316,7 +325,7 @@ void gg_buf_doubles(gg_buf *buf, const double *values, size_t count)
         if (i)
             gg_buf_char(buf, ',');
         /* Advantages and weights come in runs of one value, and shortest text is dear to find. */
-        if (i && memcmp(&values[i], &values[i - 1], sizeof *values) == 0) {
+        if (i && bits_of(values[i]) == bits_of(values[i - 1])) {
             gg_buf_reserve(buf, last_len);
             if (buf->status == GG_OK)
                 gg_buf_add(buf, buf->data + last, last_len);

@@ -103,7 +103,7 @@ static bool find_digits(double value, decimal *d)
 /* As %g does it: no trailing zeros; an exponent when it is below -4 or not below the precision. */
 static size_t print(const decimal *number, bool negative, char out[GG_DOUBLE_TEXT])
 {
-    char digits[24];
+    char digits[24] = "";
     decimal d = *number;
     int precision = d.count;
     if (d.digits >= (uint64_t)tens[d.count]) { /* 9.99... rounded up */

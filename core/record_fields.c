@@ -2,33 +2,33 @@
 
 #define TEXT(s, json, member)                                                                      \
     {                                                                                              \
-        .name = json, .kind = GG_FIELD_TEXT, .at = offsetof(s, member)                             \
+        .name = (json), .kind = GG_FIELD_TEXT, .at = offsetof(s, member)                           \
     }
 #define VALUE(s, json, what, member)                                                               \
     {                                                                                              \
-        .name = json, .kind = GG_FIELD_##what, .at = offsetof(s, member)                           \
+        .name = (json), .kind = GG_FIELD_##what, .at = offsetof(s, member)                         \
     }
 #define OPTIONAL(s, json, member)                                                                  \
     {                                                                                              \
-        .name = json, .kind = GG_FIELD_TEXT, .at = offsetof(s, member), .optional = true           \
+        .name = (json), .kind = GG_FIELD_TEXT, .at = offsetof(s, member), .optional = true         \
     }
 #define JSON(s, json, member, otherwise)                                                           \
     {                                                                                              \
-        .name = json, .kind = GG_FIELD_JSON, .at = offsetof(s, member), .fallback = otherwise      \
+        .name = (json), .kind = GG_FIELD_JSON, .at = offsetof(s, member), .fallback = (otherwise)  \
     }
 #define ARRAY(s, json, what, member, counter)                                                      \
     {                                                                                              \
-        .name = json, .kind = GG_FIELD_##what, .at = offsetof(s, member),                          \
+        .name = (json), .kind = GG_FIELD_##what, .at = offsetof(s, member),                        \
         .count_at = offsetof(s, counter)                                                           \
     }
 #define LIST(s, json, member, counter, type, table)                                                \
     {                                                                                              \
-        .name = json, .kind = GG_FIELD_LIST, .at = offsetof(s, member),                            \
-        .count_at = offsetof(s, counter), .size = sizeof(type), .fields = table                    \
+        .name = (json), .kind = GG_FIELD_LIST, .at = offsetof(s, member),                          \
+        .count_at = offsetof(s, counter), .size = sizeof(type), .fields = (table)                  \
     }
 #define GROUP(json, table)                                                                         \
     {                                                                                              \
-        .name = json, .kind = GG_FIELD_GROUP, .fields = table                                      \
+        .name = (json), .kind = GG_FIELD_GROUP, .fields = (table)                                  \
     }
 #define END                                                                                        \
     {                                                                                              \

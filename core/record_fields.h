@@ -27,12 +27,12 @@ typedef enum gg_field_kind {
 
 typedef struct gg_field {
     const char *name; /* NULL ends a table */
-    gg_field_kind kind;
-    size_t at;       /* offset of the value in its struct */
-    size_t count_at; /* offset of an array's count */
-    size_t size;     /* of an array's element */
+    size_t at;        /* offset of the value in its struct */
+    size_t count_at;  /* offset of an array's count */
+    size_t size;      /* of an array's element */
     const struct gg_field *fields;
     const char *fallback;
+    gg_field_kind kind;
     bool optional; /* a text that is left out when NULL */
 } gg_field;
 

@@ -137,7 +137,7 @@ static bool read_turns(token_reader *t, gg_episode *episode)
 
 static bool read_id(token_reader *t, const gg_episode *episode)
 {
-    char storage[ID_MAX + 1];
+    char storage[ID_MAX + 1] = "";
     gg_buf id = {.data = storage, .room = sizeof storage, .maximum = ID_MAX};
     t->same_id = gg_read_string(&t->json, &id) && episode->id && strcmp(storage, episode->id) == 0;
     return t->same_id;

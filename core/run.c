@@ -46,15 +46,16 @@ static gg_status cannot(const gg_run *run, const char *what, const char *name, g
     return gg_fail(error, GG_E_IO, "cannot %s %s/%s: %s", what, run->dir, name, strerror(errno));
 }
 
-static gg_status run_new(const char *dir, gg_run **out, gg_error *error)
+/* NULL when memory is short. */
+static gg_run *run_new(const char *dir, gg_error *error)
 {
     gg_run *run = calloc(1, sizeof *run);
     char *copy = strdup(dir);
-    *out = NULL;
     if (!run || !copy) {
         free(run);
         free(copy);
-        return gg_fail(error, GG_E_MEMORY, "out of memory while opening the run folder %s", dir);
+        gg_fail(error, GG_E_MEMORY, "out of memory while opening the run folder %s", dir);
+        return NULL;
     }
     size_t len = strlen(copy);
     while (len > 1 && copy[len - 1] == '/')
@@ -64,8 +65,7 @@ static gg_status run_new(const char *dir, gg_run **out, gg_error *error)
     gg_buf_init(&run->config, GG_FILE_MAX);
     for (int i = 0; i < GG_JOURNAL_COUNT; i++)
         run->journals[i].fd = -1;
-    *out = run;
-    return GG_OK;
+    return run;
 }
 
 void gg_run_close(gg_run *run)
@@ -202,11 +202,11 @@ static gg_status begin(gg_run *run, const char *config, bool resume, gg_error *e
 gg_status gg_run_open(const char *dir, const char *config, bool resume, gg_run **out,
                       gg_error *error)
 {
-    gg_run *run;
-    gg_status status = run_new(dir, &run, error);
+    gg_run *run = run_new(dir, error);
     *out = NULL;
-    if (status == GG_OK)
-        status = gg_dir_make(run->dir, error);
+    if (!run)
+        return GG_E_MEMORY;
+    gg_status status = gg_dir_make(run->dir, error);
     if (status == GG_OK)
         status = lock(run, error);
     if (status == GG_OK)
@@ -220,11 +220,11 @@ gg_status gg_run_open(const char *dir, const char *config, bool resume, gg_run *
 
 gg_status gg_run_open_read(const char *dir, gg_run **out, gg_error *error)
 {
-    gg_run *run;
-    gg_status status = run_new(dir, &run, error);
+    gg_run *run = run_new(dir, error);
     *out = NULL;
-    if (status == GG_OK)
-        status = gg_run_read_config(run, error);
+    if (!run)
+        return GG_E_MEMORY;
+    gg_status status = gg_run_read_config(run, error);
     if (status == GG_OK && !run->config.len)
         status = gg_fail(error, GG_E_CONFIG, "%s is no run folder: it has no run.json", run->dir);
     if (status == GG_OK)

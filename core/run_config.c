@@ -103,7 +103,7 @@ static void compare(gg_buf *keys, gg_buf *path, const cJSON *was, const cJSON *n
         was = NULL;
     if (cJSON_IsNull(now))
         now = NULL;
-    if (cJSON_IsObject(was) && cJSON_IsObject(now)) {
+    if (was && now && cJSON_IsObject(was) && cJSON_IsObject(now)) {
         compare_members(keys, path, was, now, true);
         compare_members(keys, path, now, was, false);
     } else if ((was || now) && !(was && now && cJSON_Compare(was, now, true))) {

@@ -118,7 +118,7 @@ static gg_status each_line(void *context, const char *line, size_t len, size_t n
 gg_status gg_run_each_episode(const gg_run *run, gg_journal journal, gg_read_depth depth,
                               gg_record_fn each, void *context, gg_damage *damage, gg_error *error)
 {
-    episodes walk_of = {run, gg_journal_name(journal), depth, each, context, damage};
     *damage = (gg_damage){0};
+    episodes walk_of = {run, gg_journal_name(journal), depth, each, context, damage};
     return gg_run_each(run, journal, each_line, &walk_of, error);
 }

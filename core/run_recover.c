@@ -80,7 +80,7 @@ static gg_status search_line(void *context, const char *line, size_t len, size_t
                              gg_error *error)
 {
     search *s = context;
-    id_text id;
+    id_text id = {""};
     (void)number;
     (void)error;
     read_id(line, len, &id);
@@ -113,7 +113,7 @@ static gg_status last_id(const gg_run *run, gg_journal journal, off_t *start, id
 static gg_status has_episode(const gg_run *run, gg_journal journal, search *s, gg_error *error)
 {
     off_t start;
-    id_text last;
+    id_text last = {""};
     if (run->journals[journal].fd < 0 || run->journals[journal].size == 0)
         return GG_OK;
     gg_status status = last_id(run, journal, &start, &last, error);
@@ -128,7 +128,7 @@ static gg_status has_episode(const gg_run *run, gg_journal journal, search *s, g
  * never finished, or its line was torn and cut. */
 static gg_status drop_orphan(gg_run *run, gg_journal tokens, gg_journal journal, gg_error *error)
 {
-    search s = {.found = false};
+    search s = {.wanted = {""}};
     off_t start;
     if (run->journals[tokens].fd < 0 || run->journals[tokens].size == 0)
         return GG_OK;
@@ -144,7 +144,7 @@ gg_status gg_run_recover(gg_run *run, gg_error *error)
 {
     for (int i = 0; i < GG_JOURNAL_COUNT; i++) {
         gg_journal journal = (gg_journal)i;
-        off_t size;
+        off_t size = 0;
         if (run->journals[i].fd < 0)
             continue;
         gg_status status =

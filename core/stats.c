@@ -101,15 +101,15 @@ static double log_choose(double n, double k)
 
 double gg_mcnemar_exact(int64_t better, int64_t worse)
 {
-    double n = (double)(better + worse), k = (double)(better < worse ? better : worse);
-    double term = exp(log_choose(n, k) - n * log(2)), sum = 0;
+    int64_t n = better + worse, least = better < worse ? better : worse;
+    double term = exp(log_choose((double)n, (double)least) - (double)n * log(2)), sum = 0;
     if (better == worse)
         return 1;
-    for (; k >= 0; k--) {
+    for (int64_t k = least; k >= 0; k--) {
         sum += term;
         if (term < sum * 1e-17)
             break;
-        term *= k / (n - k + 1);
+        term *= (double)k / (double)(n - k + 1);
     }
     return sum < 0.5 ? 2 * sum : 1;
 }

@@ -110,7 +110,8 @@ static void full_tmpfs(void **state)
     if (mount("none", dir, "tmpfs", 0, "size=64k") != 0)
         skip(); /* not root, or in a container: full_disk has to do */
     memset(line, 'x', sizeof line);
-    memcpy(line + sizeof line - 2, "}\n", 2);
+    line[sizeof line - 2] = '}';
+    line[sizeof line - 1] = '\n';
     gg_run *run = must_open(dir, false);
     size_t whole = 0;
     while (whole < 100 &&
