@@ -7,28 +7,26 @@
 #include "core/file.h"
 #include "core/json.h"
 
-#define IDENTITY_MAX (1u << 20)
-#define NUMBER_ROOM  24
-
-/* Where the loader stands. */
+/* One file being read. */
 typedef struct loader {
     const gg_game *game;
-    gg_tasks *tasks;
-    size_t line, room;
+    const char *path;
+    gg_tasks *out;
+    size_t room;
+    size_t line; /* number of the line in hand, from 1 */
     gg_buf identity;
 } loader;
 
-static gg_status out_of_memory(const loader *l, gg_error *error)
+static gg_status no_memory(const loader *l, gg_error *error)
 {
-    return gg_fail(error, GG_E_MEMORY, "out of memory while reading %s", l->tasks->path);
+    return gg_fail(error, GG_E_MEMORY, "out of memory while reading %s", l->path);
 }
 
-static gg_task *new_task(loader *l)
+static gg_task *push(loader *l)
 {
-    gg_tasks *tasks = l->tasks;
-
+    gg_tasks *tasks = l->out;
     if (tasks->count == l->room) {
-        size_t room = l->room ? 2 * l->room : 256;
+        size_t room = l->room ? l->room * 2 : 256;
         gg_task *items = realloc(tasks->items, room * sizeof *items);
         if (!items)
             return NULL;
@@ -40,158 +38,184 @@ static gg_task *new_task(loader *l)
     return task;
 }
 
-/* A member as text: a string's contents, any other value's JSON. NULL when absent or null. */
-static char *member_text(const cJSON *row, const char *name)
+/* What a row means: its own id where it has one, and the prompt string. */
+typedef struct row {
+    const char *prompt, *id;
+    char number[24];
+} row;
+
+/* Strings of a task are its own, so that the file's bytes can go. */
+static gg_status add_task(loader *l, const row *r, const char *bytes, size_t len, gg_error *error)
 {
-    const cJSON *value = gg_json_get(row, name);
-    gg_buf text;
-
-    if (!value)
-        return NULL;
-    if (cJSON_IsString(value))
-        return strdup(value->valuestring);
-    gg_buf_init(&text, GG_FILE_MAX);
-    gg_buf_cjson(&text, value);
-    return gg_buf_take(&text);
-}
-
-static gg_status read_row(loader *l, const char *line, size_t len, char **prompt, char **id,
-                          gg_error *error)
-{
-    cJSON *row = NULL;
-    gg_status status = gg_json_parse(line, len, &row, error);
-
-    if (status != GG_OK)
-        return status;
-    *prompt = member_text(row, "prompt");
-    *id = member_text(row, "id");
-    bool there = gg_json_get(row, "prompt") != NULL;
-    cJSON_Delete(row);
-    if (there && !*prompt)
-        return out_of_memory(l, error);
-    return there ? GG_OK : gg_fail(error, GG_E_CONFIG, "a row needs a column `prompt`");
-}
-
-static gg_status read_line(loader *l, const char *line, size_t len, gg_error *error)
-{
-    char number[NUMBER_ROOM], *prompt = NULL, *id = NULL;
-    gg_task *task = new_task(l);
-    gg_status status = GG_OK;
-
-    if (!task)
-        return out_of_memory(l, error);
-    if (memchr(line, '\0', len))
-        return gg_fail(error, GG_E_CONFIG, "the line holds a NUL byte");
-    if (*line == '{')
-        status = read_row(l, line, len, &prompt, &id, error);
-    else
-        prompt = strndup(line, len);
-    if (!id) {
-        gg_buf text;
-        gg_buf_init(&text, NUMBER_ROOM);
-        gg_buf_int(&text, (int64_t)l->line);
-        memcpy(number, gg_buf_cstr(&text), text.len + 1);
-        gg_buf_free(&text);
-        id = strdup(number);
+    gg_task *task = push(l);
+    char *id = task ? strdup(r->id) : NULL;
+    char *prompt = id ? strdup(r->prompt) : NULL;
+    if (!prompt) {
+        free(id);
+        return no_memory(l, error);
     }
-    task->prompt = prompt;
     task->id = id;
-    if (status != GG_OK)
-        return status;
-    if (!prompt || !id)
-        return out_of_memory(l, error);
-    gg_sha256_hex(line, len, task->digest);
+    task->prompt = prompt;
+    gg_sha256_hex(bytes, len, task->digest);
     gg_buf_reset(&l->identity);
-    status = l->game->api->identity(l->game->env, prompt, &l->identity, error);
+    gg_status status = l->game->api->identity(l->game->env, prompt, &l->identity, error);
     if (status == GG_OK)
-        gg_sha256_hex(gg_buf_cstr(&l->identity), l->identity.len, task->key);
+        status = gg_buf_status(&l->identity, "a task's identity", error);
+    if (status != GG_OK)
+        return error->status == GG_E_MEMORY
+                   ? status
+                   : gg_fail_prefix(error, "%s line %zu", l->path, l->line);
+    gg_sha256_hex(gg_buf_cstr(&l->identity), l->identity.len, task->key);
+    return GG_OK;
+}
+
+static gg_status bad_row(const loader *l, gg_error *error, const char *what)
+{
+    return gg_fail(error, GG_E_CONFIG, "%s line %zu: %s", l->path, l->line, what);
+}
+
+/* {"prompt": "...", "id": ...}: an id may also stand inside the prompt, where only the environment
+ * looks. */
+static gg_status add_object(loader *l, const char *bytes, size_t len, gg_error *error)
+{
+    cJSON *object;
+    gg_status status = gg_json_parse(bytes, len, &object, error);
+    if (status == GG_E_MEMORY)
+        return status;
+    if (status != GG_OK || !cJSON_IsObject(object)) {
+        cJSON_Delete(object);
+        return bad_row(l, error,
+                       "not a JSON object; every row is one JSON object with a \"prompt\" "
+                       "string, or the file is a plain list");
+    }
+    row r = {.prompt = gg_json_text(object, "prompt"), .id = gg_json_text(object, "id")};
+    int64_t number;
+    if (!r.id) {
+        gg_buf text = {.data = r.number, .room = sizeof r.number, .maximum = sizeof r.number - 1};
+        gg_buf_int(&text, gg_json_int(object, "id", &number) ? number : (int64_t)l->line - 1);
+        r.id = r.number;
+    }
+    status = r.prompt ? add_task(l, &r, bytes, len, error)
+                      : bad_row(l, error, "the row has no \"prompt\" string");
+    cJSON_Delete(object);
     return status;
 }
 
-static gg_status read_lines(loader *l, const gg_buf *text, gg_error *error)
+static gg_status add_plain(loader *l, const char *bytes, size_t len, gg_error *error)
 {
-    const char *at = gg_buf_cstr(text), *end = at + text->len;
-
-    while (at < end) {
-        const char *stop = memchr(at, '\n', (size_t)(end - at));
-        size_t len = (size_t)((stop ? stop : end) - at);
-        gg_status status = GG_OK;
-        l->line++;
-        if (len > 0 && at[len - 1] == '\r')
-            status = gg_fail(error, GG_E_CONFIG,
-                             "the line ends with CR LF; store the file with LF line ends");
-        else if (len == 0)
-            status = gg_fail(error, GG_E_CONFIG, "the line is empty; one task a line");
-        else
-            status = read_line(l, at, len, error);
-        if (status != GG_OK) {
-            gg_fail_prefix(error, "%s line %zu", l->tasks->path, l->line);
-            return status;
-        }
-        at += len + 1;
-    }
-    return l->tasks->count
-               ? GG_OK
-               : gg_fail(error, GG_E_CONFIG, "%s has no tasks; one a line", l->tasks->path);
+    row r = {.id = r.number};
+    gg_buf text = {.data = r.number, .room = sizeof r.number, .maximum = sizeof r.number - 1};
+    if (memchr(bytes, '\0', len))
+        return bad_row(l, error, "a NUL byte; the file is not text");
+    if (bytes[len - 1] == '\r')
+        return bad_row(l, error, "the line ends in CR LF; remove the CRs (tr -d '\\r')");
+    gg_buf_int(&text, (int64_t)l->line - 1);
+    char *prompt = strndup(bytes, len);
+    if (!prompt)
+        return no_memory(l, error);
+    r.prompt = prompt;
+    gg_status status = add_task(l, &r, bytes, len, error);
+    free(prompt);
+    return status;
 }
+
+static gg_status add_lines(loader *l, const char *text, size_t len, gg_error *error)
+{
+    const char *end = text + len;
+    bool objects = *text == '{';
+    gg_status status = GG_OK;
+    while (text < end && status == GG_OK) {
+        const char *newline = memchr(text, '\n', (size_t)(end - text));
+        size_t n = (size_t)((newline ? newline : end) - text);
+        l->line++;
+        if (n == 0 || (n == 1 && *text == '\r'))
+            return bad_row(l, error, "the line is empty");
+        if (objects)
+            status = add_object(l, text, n - (text[n - 1] == '\r'), error);
+        else
+            status = add_plain(l, text, n, error);
+        text += n + 1;
+    }
+    return status;
+}
+
+/* A task's place in the order of keys. */
+typedef struct keyed {
+    const char *key;
+    size_t index;
+} keyed;
 
 static int by_key(const void *a, const void *b)
 {
-    const gg_task *x = *(gg_task *const *)a, *y = *(gg_task *const *)b;
+    const keyed *x = a, *y = b;
     int order = strcmp(x->key, y->key);
-    return order ? order : (x > y) - (x < y);
+    return order ? order : (x->index > y->index) - (x->index < y->index);
 }
 
-/* Tasks in the order of their keys; the caller frees. */
-static const gg_task **sorted(const gg_tasks *tasks)
+static keyed *sort_keys(const gg_tasks *tasks)
 {
-    const gg_task **list = calloc(tasks->count + 1, sizeof(gg_task *));
-
-    for (size_t i = 0; list && i < tasks->count; i++)
-        list[i] = &tasks->items[i];
-    if (list)
-        qsort(list, tasks->count, sizeof(gg_task *), by_key);
-    return list;
+    keyed *keys = malloc(tasks->count * sizeof *keys);
+    for (size_t i = 0; keys && i < tasks->count; i++)
+        keys[i] = (keyed){tasks->items[i].key, i};
+    if (keys)
+        qsort(keys, tasks->count, sizeof *keys, by_key);
+    return keys;
 }
 
-/* Refuses a key that is there twice, and computes the list's identity. */
-static gg_status identify(loader *l, gg_error *error)
+static gg_status check_unique(const loader *l, gg_error *error)
 {
-    gg_tasks *tasks = l->tasks;
-    const gg_task **list = sorted(tasks);
-    const char **keys = calloc(tasks->count + 1, sizeof(char *));
-    gg_status status = list && keys ? GG_OK : out_of_memory(l, error);
-
-    for (size_t i = 0; status == GG_OK && i < tasks->count; i++) {
-        keys[i] = list[i]->key;
-        if (i > 0 && strcmp(list[i]->key, list[i - 1]->key) == 0)
-            status = gg_fail(error, GG_E_CONFIG, "%s line %zu is the task of line %zu again",
-                             tasks->path, (size_t)(list[i] - tasks->items) + 1,
-                             (size_t)(list[i - 1] - tasks->items) + 1);
-    }
-    if (status == GG_OK)
-        gg_list_identity(keys, tasks->count, tasks->identity);
-    free(list);
+    keyed *keys = sort_keys(l->out);
+    gg_status status = GG_OK;
+    if (!keys)
+        return no_memory(l, error);
+    for (size_t i = 1; i < l->out->count && status == GG_OK; i++)
+        if (strcmp(keys[i - 1].key, keys[i].key) == 0)
+            status = gg_fail(error, GG_E_CONFIG,
+                             "%s line %zu: the same task as line %zu; a task may stand in a list "
+                             "once",
+                             l->path, keys[i].index + 1, keys[i - 1].index + 1);
     free(keys);
     return status;
 }
 
+static gg_status identify(const loader *l, gg_error *error)
+{
+    const char **keys = malloc(l->out->count * sizeof *keys);
+    if (!keys)
+        return no_memory(l, error);
+    for (size_t i = 0; i < l->out->count; i++)
+        keys[i] = l->out->items[i].key;
+    gg_list_identity(keys, l->out->count, l->out->identity);
+    free(keys);
+    return GG_OK;
+}
+
+static gg_status read_tasks(loader *l, gg_error *error)
+{
+    gg_buf text;
+    gg_buf_init(&text, GG_FILE_MAX);
+    gg_status status = gg_file_read(l->path, &text, error);
+    if (status == GG_OK && text.len == 0)
+        status =
+            gg_fail(error, GG_E_CONFIG, "%s is empty; it should hold one task a line", l->path);
+    if (status == GG_OK && strncmp(text.data, "\xef\xbb\xbf", 3) == 0)
+        status = gg_fail(error, GG_E_CONFIG,
+                         "%s begins with a byte order mark; save it as plain UTF-8", l->path);
+    if (status == GG_OK)
+        status = add_lines(l, text.data, text.len, error);
+    gg_buf_free(&text);
+    if (status == GG_OK)
+        status = check_unique(l, error);
+    return status == GG_OK ? identify(l, error) : status;
+}
+
 gg_status gg_tasks_load(const gg_game *game, const char *path, gg_tasks *out, gg_error *error)
 {
-    loader l = {.game = game, .tasks = out};
-    gg_buf text;
-
-    *out = (gg_tasks){.path = strdup(path)};
-    if (!out->path)
-        return gg_fail(error, GG_E_MEMORY, "out of memory while reading %s", path);
-    gg_buf_init(&text, GG_FILE_MAX);
-    gg_buf_init(&l.identity, IDENTITY_MAX);
-    gg_status status = gg_file_read(path, &text, error);
-    if (status == GG_OK)
-        status = read_lines(&l, &text, error);
-    if (status == GG_OK)
-        status = identify(&l, error);
-    gg_buf_free(&text);
+    loader l = {.game = game, .path = path, .out = out};
+    *out = (gg_tasks){0};
+    gg_buf_init(&l.identity, GG_FILE_MAX);
+    out->path = strdup(path);
+    gg_status status = out->path ? read_tasks(&l, error) : no_memory(&l, error);
     gg_buf_free(&l.identity);
     if (status != GG_OK)
         gg_tasks_free(out);
@@ -203,8 +227,8 @@ void gg_tasks_free(gg_tasks *tasks)
     if (!tasks)
         return;
     for (size_t i = 0; i < tasks->count; i++) {
-        free((char *)tasks->items[i].prompt);
-        free((char *)tasks->items[i].id);
+        free((char *)(uintptr_t)tasks->items[i].id); /* ours, though const to all others */
+        free((char *)(uintptr_t)tasks->items[i].prompt);
     }
     free(tasks->items);
     free(tasks->path);
@@ -213,26 +237,26 @@ void gg_tasks_free(gg_tasks *tasks)
 
 gg_status gg_tasks_disjoint(const gg_tasks *rows, const gg_tasks *held_out, gg_error *error)
 {
-    const gg_task **list = sorted(held_out);
-    gg_status status = list ? GG_OK : gg_fail(error, GG_E_MEMORY, "out of memory for a list");
-
-    for (size_t i = 0; status == GG_OK && i < rows->count; i++) {
-        const gg_task *task = &rows->items[i];
+    keyed *keys = held_out->count ? sort_keys(held_out) : NULL;
+    gg_status status = GG_OK;
+    if (held_out->count && !keys)
+        return gg_fail(error, GG_E_MEMORY, "out of memory while comparing lists");
+    for (size_t i = 0; i < rows->count && held_out->count && status == GG_OK; i++) {
+        keyed wanted = {rows->items[i].key, 0};
         size_t low = 0, high = held_out->count;
-        while (low < high) {
-            size_t middle = low + (high - low) / 2;
-            if (strcmp(list[middle]->key, task->key) < 0)
+        while (low < high) { /* the first key that is not less */
+            size_t middle = (low + high) / 2;
+            if (strcmp(keys[middle].key, wanted.key) < 0)
                 low = middle + 1;
             else
                 high = middle;
         }
-        if (low < held_out->count && strcmp(list[low]->key, task->key) == 0)
+        if (low < held_out->count && strcmp(keys[low].key, wanted.key) == 0)
             status = gg_fail(error, GG_E_CONFIG,
-                             "%s line %zu is held out: it is line %zu of %s; take it out of one of "
-                             "them",
-                             rows->path, i + 1, (size_t)(list[low] - held_out->items) + 1,
-                             held_out->path);
+                             "%s line %zu is also in the held-out list (%s line %zu); training on "
+                             "it would spoil the measurement",
+                             rows->path, i + 1, held_out->path, keys[low].index + 1);
     }
-    free(list);
+    free(keys);
     return status;
 }
