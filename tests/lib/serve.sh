@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # Sourced by tests that need a server of ours: `serve COMMAND...` starts it, waits until it has said its address on
 # stdout, and sets $url and $server. The caller stops it with `kill $server`.
 serve() {

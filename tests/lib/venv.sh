@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # Sourced by tests that need Python packages: `need_python NAME PACKAGE...` makes (once) a virtual environment
 # build/venv-NAME with the packages and sets $python; says SKIP and exits 0 when they cannot be installed.
 need_python() {
@@ -10,5 +11,6 @@ need_python() {
             exit 0
         fi
     fi
+    # shellcheck disable=SC2034 # the caller uses it
     python=$venv/bin/python
 }
