@@ -26,7 +26,7 @@ static void check(const gg_rollout_state *state, const gg_rollout_state *earlier
 static void check_mood(const gg_rollout_state *state, const char *want)
 {
     char whole[256];
-    snprintf(whole, sizeof whole, HEAD " | %s", want);
+    snprintf(whole, sizeof whole, "%s | %s", HEAD, want);
     check(state, NULL, strlen(whole), whole);
 }
 
