@@ -31,8 +31,10 @@ void gg_board_learn(gg_board *board, const uint8_t *letters, const uint8_t *mark
     }
     for (uint32_t left = seen; left; left &= left - 1) {
         int c = __builtin_ctz(left);
-        if (coloured[c] > board->least[c])
+        if (coloured[c] > board->least[c]) {
             board->least[c] = coloured[c];
+            board->needed |= 1u << c;
+        }
         if ((grey >> c & 1) && coloured[c] < board->most[c])
             board->most[c] = coloured[c];
     }

@@ -23,6 +23,7 @@ typedef struct gg_board {
     int8_t green[GG_WORD_MAX];   /* letter known to stand at a place, or -1 */
     uint32_t wrong[GG_WORD_MAX]; /* bit set of letters known not to stand at a place */
     int8_t least[GG_LETTERS], most[GG_LETTERS]; /* bounds of the number of copies */
+    uint32_t needed;                            /* bit set of letters of which `least` is above 0 */
     uint32_t tried;                             /* bit set of letters that stood in a guess */
 } gg_board;
 

@@ -31,81 +31,86 @@ void gg_letters_effective(const gg_letters *letters, const gg_weights *weights, 
 /* What the marks still ask of the places from walk->place on. */
 typedef struct demand {
     int8_t later[GG_LETTERS]; /* copies that known greens there will bring */
-    int8_t owed[GG_LETTERS];  /* copies still due beyond those */
-    int owed_sum;             /* of the positive ones */
-    int open;                 /* places there without a known green */
+    uint32_t owed;            /* letters of which copies are due beyond those */
+    bool pressed;             /* the copies due fill every place without a known green */
 } demand;
 
 static void find_demand(const gg_walk *walk, demand *d)
 {
     const gg_board *board = &walk->board;
+    int open = 0, due = 0;
     *d = (demand){0};
     for (int i = walk->place; i < board->length; i++) {
         if (board->green[i] >= 0)
             d->later[board->green[i]]++;
         else
-            d->open++;
+            open++;
     }
-    for (int c = 0; c < GG_LETTERS; c++) {
-        d->owed[c] = (int8_t)(board->least[c] - walk->used[c] - d->later[c]);
-        if (d->owed[c] > 0)
-            d->owed_sum += d->owed[c];
+    for (uint32_t left = board->needed; left; left &= left - 1) {
+        int c = __builtin_ctz(left);
+        int copies = board->least[c] - walk->used[c] - d->later[c];
+        if (copies > 0) {
+            d->owed |= 1u << c;
+            due += copies;
+        }
     }
+    d->pressed = due >= open;
 }
 
-static void set_features(const gg_walk *walk, const demand *d, const gg_trie_branch *branch,
-                         double x[GG_LETTER_FEATURES])
+static uint8_t find_flags(const gg_walk *walk, const demand *d, int c)
 {
     const gg_board *board = &walk->board;
-    int c = branch->letter;
     bool green = board->green[walk->place] == c;
-    bool owed = !green && d->owed[c] > 0;
-    x[GG_FEATURE_GREEN] = green;
-    x[GG_FEATURE_WRONG] = board->wrong[walk->place] >> c & 1;
-    x[GG_FEATURE_OFTEN] = !green && walk->used[c] + d->later[c] + 1 > board->most[c];
-    x[GG_FEATURE_OWED] = owed;
-    x[GG_FEATURE_PRESSED] = owed && d->owed_sum >= d->open;
-    x[GG_FEATURE_REPEATED] = walk->used[c] > 0;
-    x[GG_FEATURE_NEW] = board->tried >> c & 1 ? 0 : walk->trie->frequency[c];
-    x[GG_FEATURE_LOG_WORDS] = walk->trie->nodes[branch->node].log_words;
+    bool wrong = board->wrong[walk->place] >> c & 1;
+    bool often = !green && walk->used[c] + d->later[c] + 1 > board->most[c];
+    bool owed = !green && (d->owed >> c & 1);
+    bool pressed = owed && d->pressed;
+    bool repeated = walk->used[c] > 0;
+    return (uint8_t)(green << GG_FEATURE_GREEN | wrong << GG_FEATURE_WRONG |
+                     often << GG_FEATURE_OFTEN | owed << GG_FEATURE_OWED |
+                     pressed << GG_FEATURE_PRESSED | repeated << GG_FEATURE_REPEATED);
 }
 
-static const double *biases(const double *weights, int place)
+static void set_scores(const gg_walk *walk, const double *weights, gg_choice *choice)
 {
-    return weights + GG_LETTER_FEATURES + (size_t)place * GG_LETTERS;
+    const double *bias = weights + GG_LETTER_FEATURES + (size_t)walk->place * GG_LETTERS;
+    demand d;
+    find_demand(walk, &d);
+    for (int a = 0; a < choice->count; a++) {
+        int c = choice->branches[a].letter;
+        double log_words = walk->trie->nodes[choice->branches[a].node].log_words;
+        double fresh = walk->board.tried >> c & 1 ? 0 : walk->trie->frequency[c];
+        uint8_t flags = find_flags(walk, &d, c);
+        double score =
+            bias[c] + weights[GG_FEATURE_LOG_WORDS] * log_words + weights[GG_FEATURE_NEW] * fresh;
+        for (unsigned left = flags; left; left &= left - 1)
+            score += weights[__builtin_ctz(left)];
+        choice->flags[a] = flags;
+        choice->fresh[a] = fresh;
+        choice->score[a] = score;
+    }
 }
 
 void gg_letters_choose(const gg_walk *walk, const double *weights, gg_choice *choice)
 {
     const gg_trie_node *node = &walk->trie->nodes[walk->node];
-    const double *bias = biases(weights, walk->place);
-    demand d;
     double most = -INFINITY, sum = 0;
     choice->count = node->count;
     choice->branches = walk->trie->branches + node->first;
-    find_demand(walk, &d);
-    for (int a = 0; a < choice->count; a++) {
-        double *x = choice->feature[a];
-        set_features(walk, &d, &choice->branches[a], x);
-        double score = bias[choice->branches[a].letter];
-        for (int f = 0; f < GG_LETTER_FEATURES; f++)
-            score += weights[f] * x[f];
-        choice->score[a] = score;
-        most = fmax(most, score);
+    if (node->count == 1) { /* certain, to the last bit */
+        choice->score[0] = choice->log_sum = 0;
+        choice->p[0] = 1;
+        return;
     }
-    for (int a = 0; a < choice->count; a++) {
-        choice->p[a] = exp(choice->score[a] - most);
-        sum += choice->p[a];
-    }
+    set_scores(walk, weights, choice);
+    for (int a = 0; a < choice->count; a++)
+        if (choice->score[a] > most)
+            most = choice->score[a];
+    for (int a = 0; a < choice->count; a++)
+        sum += choice->p[a] = exp(choice->score[a] - most);
     for (int a = 0; a < choice->count; a++)
         choice->p[a] /= sum;
     choice->log_sum = most + log(sum);
-}
-
-/* A letter without a choice is certain, to the last bit. */
-static double logprob_of(const gg_choice *choice, int pick)
-{
-    return choice->count == 1 ? 0 : choice->score[pick] - choice->log_sum;
 }
 
 static int find_branch(const gg_choice *choice, int32_t id)
@@ -136,7 +141,7 @@ static double target_logprob(const gg_walk *walk, const double *weights, int32_t
     gg_choice choice;
     gg_letters_choose(walk, weights, &choice);
     int pick = find_branch(&choice, target);
-    return pick < 0 ? -INFINITY : logprob_of(&choice, pick);
+    return pick < 0 ? -INFINITY : choice.score[pick] - choice.log_sum;
 }
 
 void gg_letters_logprobs(const gg_letters *letters, const double *weights, const int32_t *input,
@@ -156,16 +161,21 @@ void gg_letters_logprobs(const gg_letters *letters, const double *weights, const
 }
 
 /* Adds factor x d log p(pick) / d weights: the chosen branch's features less their mean. */
-static void add_gradient(const gg_choice *choice, int pick, int place, double factor,
+static void add_gradient(const gg_walk *walk, const gg_choice *choice, int pick, double factor,
                          double sum[GG_LETTER_WEIGHTS_MAX])
 {
-    double *bias = sum + GG_LETTER_FEATURES + (size_t)place * GG_LETTERS;
+    double *bias = sum + GG_LETTER_FEATURES + (size_t)walk->place * GG_LETTERS;
+    double fresh = 0, log_words = 0;
     for (int a = 0; a < choice->count; a++) {
         double share = factor * ((a == pick) - choice->p[a]);
-        for (int f = 0; f < GG_LETTER_FEATURES; f++)
-            sum[f] += share * choice->feature[a][f];
         bias[choice->branches[a].letter] += share;
+        fresh += share * choice->fresh[a];
+        log_words += share * walk->trie->nodes[choice->branches[a].node].log_words;
+        for (unsigned left = choice->flags[a]; left; left &= left - 1)
+            sum[__builtin_ctz(left)] += share;
     }
+    sum[GG_FEATURE_NEW] += fresh;
+    sum[GG_FEATURE_LOG_WORDS] += log_words;
 }
 
 void gg_letters_gradient(const gg_letters *letters, const double *weights, double scale,
@@ -184,7 +194,7 @@ void gg_letters_gradient(const gg_letters *letters, const double *weights, doubl
         gg_letters_choose(&walk, weights, &choice);
         int pick = find_branch(&choice, target[i]);
         if (pick >= 0 && choice.count > 1)
-            add_gradient(&choice, pick, walk.place, upstream[i], sum);
+            add_gradient(&walk, &choice, pick, upstream[i], sum);
     }
     for (size_t k = 0; k < letters->weight_count; k++)
         gradient[k] += scale * sum[k];

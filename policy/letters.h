@@ -16,14 +16,15 @@
 #include "policy/walk.h"
 
 enum gg_letter_feature {
-    GG_FEATURE_GREEN,     /* the letter is known to stand here */
-    GG_FEATURE_WRONG,     /* the letter is known not to stand here */
-    GG_FEATURE_OFTEN,     /* one copy more than the marks allow */
-    GG_FEATURE_OWED,      /* a known letter that the draft still lacks */
-    GG_FEATURE_PRESSED,   /* the same, and the owed letters fill all places left */
-    GG_FEATURE_REPEATED,  /* the draft holds the letter already */
-    GG_FEATURE_NEW,       /* letter never tried: its frequency among the answers */
-    GG_FEATURE_LOG_WORDS, /* logarithm of the number of answers below */
+    GG_FEATURE_GREEN,                 /* the letter is known to stand here */
+    GG_FEATURE_WRONG,                 /* the letter is known not to stand here */
+    GG_FEATURE_OFTEN,                 /* one copy more than the marks allow */
+    GG_FEATURE_OWED,                  /* a known letter that the draft still lacks */
+    GG_FEATURE_PRESSED,               /* the same, and the owed letters fill all places left */
+    GG_FEATURE_REPEATED,              /* the draft holds the letter already */
+    GG_LETTER_FLAGS,                  /* the features above are 0 or 1 */
+    GG_FEATURE_NEW = GG_LETTER_FLAGS, /* letter never tried: its frequency among the answers */
+    GG_FEATURE_LOG_WORDS,             /* logarithm of the number of answers below */
     GG_LETTER_FEATURES
 };
 
@@ -42,7 +43,8 @@ void gg_letters_init(gg_letters *letters, const gg_vocabulary *vocabulary, const
 typedef struct gg_choice {
     int count;
     const gg_trie_branch *branches;
-    double feature[GG_LETTERS][GG_LETTER_FEATURES]; /* of each branch */
+    uint8_t flags[GG_LETTERS]; /* of each branch, bit f = feature f; unset for a lone one, as ... */
+    double fresh[GG_LETTERS];  /* ... GG_FEATURE_NEW; GG_FEATURE_LOG_WORDS stands in the tree */
     double score[GG_LETTERS];
     double p[GG_LETTERS];
     double log_sum; /* logarithm of the sum of exp(score) */

@@ -83,7 +83,7 @@ static int32_t draw_letter(const gg_walk *walk, const double *weights, const gg_
     gg_choice choice;
     gg_letters_choose(walk, weights, &choice);
     int pick = pick_branch(&choice, s, rng);
-    *logprob = choice.count == 1 ? 0 : choice.score[pick] - choice.log_sum;
+    *logprob = choice.score[pick] - choice.log_sum;
     return 'a' + choice.branches[pick].letter;
 }
 

@@ -116,28 +116,60 @@ void gg_solver_free(gg_solver *s)
     free(s);
 }
 
-static bool agrees(const gg_board *board, const char *word)
+/* The board as a filter of many words: gg_board_clash without saying what clashes. */
+typedef struct filter {
+    int length;
+    uint32_t may[GG_WORD_MAX]; /* letters that may stand at a place */
+    int counted;
+    struct {
+        char letter;
+        int8_t least, most;
+    } count[GG_LETTERS]; /* letters whose number of copies is bound */
+} filter;
+
+static void make_filter(const gg_board *board, filter *f)
 {
-    uint8_t letters[GG_WORD_MAX];
-    for (int i = 0; i < board->length; i++)
-        letters[i] = (uint8_t)(word[i] - 'a');
-    return gg_board_clash(board, letters, NULL, NULL) == GG_CLASH_NONE;
+    *f = (filter){.length = board->length};
+    for (int i = 0; i < f->length; i++)
+        f->may[i] = ~board->wrong[i] & (board->green[i] >= 0 ? 1u << board->green[i] : UINT32_MAX);
+    for (int c = 0; c < GG_LETTERS; c++) {
+        if (board->least[c] == 0 && board->most[c] == f->length)
+            continue;
+        f->count[f->counted].letter = (char)('a' + c);
+        f->count[f->counted].least = board->least[c];
+        f->count[f->counted++].most = board->most[c];
+    }
+}
+
+static bool agrees(const filter *f, const char *word)
+{
+    for (int i = 0; i < f->length; i++)
+        if (!(f->may[i] >> (word[i] - 'a') & 1))
+            return false;
+    for (int k = 0; k < f->counted; k++) {
+        int copies = 0;
+        for (int i = 0; i < f->length; i++)
+            copies += word[i] == f->count[k].letter;
+        if (copies < f->count[k].least || copies > f->count[k].most)
+            return false;
+    }
+    return true;
 }
 
 /* The answers that agree with the board, in file order. */
-static size_t find_left(const gg_solver *s, const gg_board *board, int32_t *left)
+static size_t find_left(const gg_solver *s, const filter *f, int32_t *left)
 {
     size_t count = 0;
     for (size_t a = 0; a < s->answers; a++)
-        if (agrees(board, gg_words_answer(s->words, a)))
+        if (agrees(f, gg_words_answer(s->words, a)))
             left[count++] = (int32_t)a;
     return count;
 }
 
-static const char *without_answers(const gg_solver *s, const gg_board *board)
+static const char *without_answers(const gg_solver *s, const filter *f)
 {
     for (size_t g = 0; g < s->allowed; g++)
-        if (agrees(board, gg_words_allowed(s->words, g)))
+        if (agrees(f, gg_words_allowed(s->words, g)))
             return gg_words_allowed(s->words, g);
     return gg_words_answer(s->words, 0);
 }
@@ -263,9 +295,11 @@ static const char *greedy(gg_solver *s, search *f)
 
 static const char *choose(gg_solver *s, search *f, const gg_board *board, uint64_t seed)
 {
-    f->left_count = find_left(s, board, f->left);
+    filter by_board;
+    make_filter(board, &by_board);
+    f->left_count = find_left(s, &by_board, f->left);
     if (f->left_count == 0)
-        return without_answers(s, board);
+        return without_answers(s, &by_board);
     if (s->kind == GG_BASELINE_CONSISTENT) {
         gg_rng rng;
         gg_rng_seed(&rng, seed);

@@ -39,7 +39,6 @@ static void add_branch(builder *b, gg_trie_node *node, span s)
                                      .log_words = log((double)(s.last - s.first))};
     t->branches[b->branch_count++] = (gg_trie_branch){(int32_t)index, (uint8_t)letter};
     node->count++;
-    node->letters |= 1u << letter;
 }
 
 static void grow(builder *b, size_t index)
@@ -114,8 +113,9 @@ void gg_trie_free(gg_trie *trie)
 const gg_trie_branch *gg_trie_branch_of(const gg_trie *trie, int32_t node, int letter)
 {
     const gg_trie_node *n = &trie->nodes[node];
-    if (letter < 0 || letter >= GG_LETTERS || !(n->letters >> letter & 1))
-        return NULL;
-    int before = __builtin_popcount(n->letters & ((1u << letter) - 1));
-    return &trie->branches[n->first + before];
+    const gg_trie_branch *end = trie->branches + n->first + n->count;
+    for (const gg_trie_branch *b = end - n->count; b < end; b++)
+        if (b->letter == letter)
+            return b;
+    return NULL;
 }

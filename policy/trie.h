@@ -13,7 +13,6 @@ typedef struct gg_trie_node {
     int32_t first;    /* its branches are branches[first] .. branches[first + count - 1] */
     int32_t count;    /* 0 at the end of a word */
     int32_t words;    /* words that go through here */
-    uint32_t letters; /* bit set of the letters that the branches carry */
     double log_words; /* natural logarithm of `words` */
 } gg_trie_node;
 
