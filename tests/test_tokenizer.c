@@ -235,6 +235,52 @@ static void test_meanings(void **state)
     assert_true(vocabulary.over >= 0 && vocabulary.no_tool >= 0 && vocabulary.fits >= 0);
 }
 
+/* The ids that docs/letters.md gives: scripts are written against them. */
+static void test_documented_ids(void **state)
+{
+    (void)state;
+    static const struct {
+        int32_t id;
+        const char *text;
+    } cases[] = {
+        {97, "a"},
+        {256, "<|low|>"},
+        {258, "<|high|>"},
+        {259, "<|tools|>"},
+        {262, "<|assistant|>"},
+        {263, "<|tool|>"},
+        {264, "<|think|>"},
+        {266, "<|call|>"},
+        {267, "<|arguments|>"},
+        {268, "<|end|>"},
+        {269, "guess_word"},
+        {270, "{\"guess\":\""},
+        {271, "\"}"},
+        {272, "The game is over."},
+        {273, "There is no tool that I could call."},
+        {274, ": fits"},
+        {275, ": A"},
+        {300, ": Z"},
+        {301, " must be at 1"},
+        {302, " must be at 1\n"},
+        {348, " cannot be at 12\n"},
+        {349, " is used too often"},
+        {352, " is missing\n"},
+        {353, " a"},
+        {354, " a=green"},
+        {355, " a=yellow"},
+        {356, " a=grey"},
+        {359, " a>=3"},
+        {534, " z>=3"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t len;
+        const char *text = gg_tokenizer_text(vocabulary.tokenizer, cases[i].id, &len);
+        assert_int_equal(len, strlen(cases[i].text));
+        assert_memory_equal(text, cases[i].text, len);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +292,7 @@ int main(void)
         cmocka_unit_test(test_lossless_on_cut_phrases),
         cmocka_unit_test(test_own_phrases_are_tokens),
         cmocka_unit_test(test_meanings),
+        cmocka_unit_test(test_documented_ids),
     };
     return cmocka_run_group_tests(tests, open_vocabulary, close_vocabulary);
 }
