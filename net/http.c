@@ -184,6 +184,11 @@ size_t gg_http_in_flight(const gg_http *http)
     return http->in_flight;
 }
 
+uv_loop_t *gg_http_loop(const gg_http *http)
+{
+    return http->loop;
+}
+
 /* ---- the client ---- */
 
 static void start_libcurl(void)

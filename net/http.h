@@ -93,6 +93,7 @@ gg_status gg_http_send(gg_http *http, const gg_http_request *request, gg_http_do
 /* Ends a transfer without calling back. */
 void gg_http_cancel(gg_transfer *transfer);
 size_t gg_http_in_flight(const gg_http *http);
+uv_loop_t *gg_http_loop(const gg_http *http);
 
 /* One request, waiting for it, on a private loop: for commands and tests, not for the agent. The
  * reply's strings live in `storage` (caller frees); a failed transfer is GG_OK with
