@@ -70,16 +70,9 @@ static void history_init(history *h, int length)
 
 static void history_add(history *h, const char *guess, const char *hidden)
 {
-    static const uint8_t value[] = {GG_MARK_GREY, GG_MARK_YELLOW, GG_MARK_GREEN};
-    uint8_t letters[GG_WORD_MAX], marks[GG_WORD_MAX];
-    gg_marks packed = gg_mark(guess, hidden, h->board.length);
     h->guesses[h->count] = guess;
-    h->marks[h->count++] = packed;
-    for (int i = 0; i < h->board.length; i++, packed /= 3) {
-        letters[i] = (uint8_t)(guess[i] - 'a');
-        marks[i] = value[packed % 3];
-    }
-    gg_board_learn(&h->board, letters, marks);
+    h->marks[h->count++] = gg_mark(guess, hidden, h->board.length);
+    board_learn(&h->board, guess, hidden);
 }
 
 static bool possible(const history *h, const char *word)

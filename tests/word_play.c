@@ -83,6 +83,23 @@ void word_play_end(word_play *p)
     gg_buf_free(&p->facts);
 }
 
+void word_letters(const char *word, uint8_t *out)
+{
+    for (size_t i = 0; word[i]; i++)
+        out[i] = (uint8_t)(word[i] - 'a');
+}
+
+void board_learn(gg_board *board, const char *guess, const char *hidden)
+{
+    static const uint8_t value[] = {GG_MARK_GREY, GG_MARK_YELLOW, GG_MARK_GREEN};
+    uint8_t letters[GG_WORD_MAX], marks[GG_WORD_MAX];
+    gg_marks packed = gg_mark(guess, hidden, board->length);
+    word_letters(guess, letters);
+    for (int i = 0; i < board->length; i++, packed /= 3)
+        marks[i] = value[packed % 3];
+    gg_board_learn(board, letters, marks);
+}
+
 char *word_list_file(const char *const *words, size_t count)
 {
     char *path = strdup("/tmp/guessgym-list-XXXXXX");

@@ -7,6 +7,7 @@
 
 #include "core/json.h"
 #include "env/env.h"
+#include "policy/board.h"
 #include "policy/policy.h"
 
 typedef struct word_play {
@@ -24,6 +25,11 @@ bool word_play_start(word_play *p, const gg_game *game, const char *word);
  * appends the result. */
 bool word_play_answer(word_play *p, const gg_policy_reply *reply, bool echo);
 void word_play_end(word_play *p);
+
+/* Letters 0-25 of a word. */
+void word_letters(const char *word, uint8_t *out);
+/* Tells a board what a guess would have got. */
+void board_learn(gg_board *board, const char *guess, const char *hidden);
 
 /* Writes a list of words, one a line, to a fresh temporary file; the caller frees the path and
  * unlinks the file. */
