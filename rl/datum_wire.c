@@ -182,17 +182,24 @@ static gg_status read_input(reading *x)
     return GG_OK;
 }
 
+/* An empty array is there, of length 0: it must not look like an absent tensor. */
+static void *empty_array(reading *x)
+{
+    void *array = calloc(1, sizeof(double));
+    x->r->no_memory = x->r->no_memory || !array;
+    return array;
+}
+
 static bool read_data(reading *x, size_t i)
 {
     size_t room = 0;
     const struct tensor *t = &tensors[i];
-    /* An empty array is there, of length 0: it must not look like an absent tensor. */
     if (t->element == INTEGERS)
         return gg_read_int32s(x->r, integers_of(x->d, t), &x->lengths[i], &room) &&
-               (*integers_of(x->d, t) || (*integers_of(x->d, t) = calloc(1, sizeof(int32_t))));
+               (*integers_of(x->d, t) || (*integers_of(x->d, t) = empty_array(x)));
     if (t->element == NUMBERS)
         return gg_read_doubles(x->r, numbers_of(x->d, t), &x->lengths[i], &room) &&
-               (*numbers_of(x->d, t) || (*numbers_of(x->d, t) = calloc(1, sizeof(double))));
+               (*numbers_of(x->d, t) || (*numbers_of(x->d, t) = empty_array(x)));
     return gg_read_skip(x->r);
 }
 
@@ -320,7 +327,8 @@ gg_status gg_datum_read(gg_json_reader *reader, gg_datum *out, gg_error *error)
     if (status != GG_OK) {
         reader->failed = true;
         gg_datum_free(out);
-        return status;
+        return reader->no_memory ? gg_fail(error, GG_E_MEMORY, "out of memory for a datum")
+                                 : status;
     }
     find_faults(&x);
     return GG_OK;

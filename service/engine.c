@@ -239,7 +239,7 @@ typedef struct optimizer {
     int64_t steps;
     double *m, *v;
     size_t m_count, v_count;
-    bool schema;
+    bool schema, no_memory;
 } optimizer;
 
 static void read_optimizer(const char *text, size_t len, optimizer *o)
@@ -265,6 +265,7 @@ static void read_optimizer(const char *text, size_t len, optimizer *o)
     }
     if (!gg_read_end(&r))
         o->steps = -1;
+    o->no_memory = r.no_memory;
 }
 
 gg_status gg_engine_load(gg_engine *e, const gg_adapter *adapter, const char *optimizer_text,
@@ -294,6 +295,8 @@ gg_status gg_engine_load(gg_engine *e, const gg_adapter *adapter, const char *op
     }
     free(o.m);
     free(o.v);
+    if (o.no_memory)
+        return gg_fail(error, GG_E_MEMORY, "out of memory for the optimiser's state");
     return fine ? GG_OK
                 : gg_fail(error, GG_E_FORMAT,
                           "the optimiser's state is damaged or of other weights; load without it");

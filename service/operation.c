@@ -63,6 +63,7 @@ static char *read_text(reading *x, size_t longest)
     gg_buf_init(&buf, longest);
     bool fine = gg_read_string(x->r, &buf);
     char *text = fine ? gg_buf_take(&buf) : NULL;
+    x->r->no_memory = x->r->no_memory || buf.status == GG_E_MEMORY || (fine && !text);
     gg_buf_free(&buf);
     x->r->failed = x->r->failed || !text;
     return text;
@@ -350,7 +351,10 @@ gg_status gg_op_read_training(const char *body, size_t len, int64_t *sequence,
     reading x = {&r, out, error};
     *out = (gg_op_request){0};
     gg_status status = read_envelope(&x, sequence, token);
-    if (status != GG_OK)
-        gg_op_request_free(out);
-    return status == GG_E_FORMAT ? GG_E_ARGUMENT : status;
+    if (status == GG_OK)
+        return GG_OK;
+    gg_op_request_free(out);
+    if (r.no_memory)
+        return gg_fail(error, GG_E_MEMORY, "out of memory for an operation");
+    return status == GG_E_MEMORY ? status : GG_E_ARGUMENT;
 }
