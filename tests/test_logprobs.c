@@ -347,6 +347,41 @@ static void test_ids_outside_the_vocabulary(void **state)
     gg_policy_reply_free(&reply);
 }
 
+/* Nothing is said of places that are not wanted, after the last wanted one either. */
+static void test_only_wanted_places(void **state)
+{
+    (void)state;
+    int32_t ids[64];
+    double wanted[64] = {0}, out[64];
+    size_t n = foreign_call(GG_EFFORT_LOW, "stare", ids) - 1;
+    for (size_t k = 0; k < n; k++)
+        out[k] = 7;
+    wanted[8] = 1; /* the first letter */
+    assert_int_equal(gg_policy_logprobs(policy, NULL, 0, ids, ids + 1, n, wanted, out, NULL),
+                     GG_OK);
+    for (size_t k = 0; k < n; k++)
+        assert_true(k == 8 ? out[k] < 0 : out[k] == 0);
+}
+
+static void test_text_comes_back(void **state)
+{
+    (void)state;
+    static const char text[] = "Guess 1: s=grey {\"guess\":\"stare\"} \xf0\x9f\x8e\xb2";
+    int32_t *ids;
+    size_t count;
+    gg_buf out;
+    gg_buf_init(&out, 1000);
+    assert_int_equal(gg_policy_tokenize(policy, text, sizeof text - 1, &ids, &count, NULL), GG_OK);
+    assert_int_equal(gg_policy_detokenize(policy, ids, count, &out, NULL), GG_OK);
+    assert_string_equal(gg_buf_cstr(&out), text);
+    gg_buf_free(&out);
+    free(ids);
+    assert_int_equal(gg_policy_tokenize(policy, "", 0, &ids, &count, NULL), GG_OK);
+    assert_non_null(ids);
+    assert_int_equal(count, 0);
+    free(ids);
+}
+
 /* A raw prompt may end inside a reply: the rest is written. */
 static void test_sample_goes_on(void **state)
 {
@@ -376,6 +411,8 @@ int main(void)
         cmocka_unit_test(test_tokens_it_cannot_write),
         cmocka_unit_test(test_any_ids),
         cmocka_unit_test(test_ids_outside_the_vocabulary),
+        cmocka_unit_test(test_only_wanted_places),
+        cmocka_unit_test(test_text_comes_back),
         cmocka_unit_test(test_sample_goes_on),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

@@ -444,6 +444,51 @@ static void test_other_lengths(void **state)
     free(path);
 }
 
+/* One reply struct may serve policies with and without log-probabilities by turns. */
+static void test_reply_is_reused(void **state)
+{
+    (void)state;
+    gg_policy *random;
+    gg_policy_reply reply;
+    cJSON *messages = cJSON_Parse(USER), *tools = cJSON_Parse(TOOLS);
+    gg_policy_request request = {messages, tools, GG_EFFORT_LOW, 1, 1, 1, 4096};
+    assert_int_equal(gg_policy_open("random", NULL, &random, NULL), GG_OK);
+    gg_policy_reply_init(&reply);
+    for (int round = 0; round < 4; round++) {
+        const gg_policy *player = round % 2 ? random : policy;
+        request.effort = round == 2 ? GG_EFFORT_HIGH : GG_EFFORT_LOW;
+        assert_int_equal(gg_policy_reply_to(player, NULL, 0, &request, &reply, NULL), GG_OK);
+        assert_true((reply.logprobs != NULL) == (player == policy));
+        assert_string_equal(reply.call.name, "guess_word");
+        assert_true((reply.reasoning.len > 0) == (round == 2));
+    }
+    gg_policy_reply_free(&reply);
+    gg_policy_close(random);
+    cJSON_Delete(messages);
+    cJSON_Delete(tools);
+}
+
+static void test_arguments_that_make_no_sense(void **state)
+{
+    (void)state;
+    double few[3] = {0};
+    gg_weights short_adapter = {.n = 3, .adapter = few};
+    int32_t id = GG_TOKEN_LOW;
+    gg_policy_reply reply;
+    gg_error error = {0};
+    question q = {USER, TOOLS, GG_EFFORT_LOW, 1, 1, 1, -1};
+    assert_int_equal(ask(policy, q, &reply, &error), GG_E_ARGUMENT);
+    assert_non_null(strstr(error.text, "max_tokens"));
+    assert_int_equal(gg_policy_sample(policy, NULL, 0, &id, 1, 1, 1, 0, 0, &reply, &error),
+                     GG_E_ARGUMENT);
+    assert_int_equal(
+        gg_policy_sample(policy, &short_adapter, 1, &id, 1, 1, 1, 0, 9, &reply, &error),
+        GG_E_ARGUMENT);
+    assert_non_null(strstr(error.text, "has 3 numbers, the policy letters has 138"));
+    gg_policy_reply_free(&reply);
+    gg_policy_reply_free(NULL);
+}
+
 static gg_status open_and_ask(void *context)
 {
     gg_policy *p;
@@ -453,14 +498,17 @@ static gg_status open_and_ask(void *context)
     if (status != GG_OK)
         return status;
     cJSON *messages = cJSON_Parse(USER);
-    gg_policy_request request = {messages, NULL, GG_EFFORT_MEDIUM, 1, 1, 1, 4096};
+    cJSON *tools = cJSON_Parse(TOOLS);
+    gg_policy_request request = {messages, tools, GG_EFFORT_MEDIUM, 1, 1, 1, 4096};
     gg_policy_reply_init(&reply);
-    if (messages)
+    if (messages && tools)
         status = gg_policy_reply_to(p, NULL, 0, &request, &reply, &error);
     gg_policy_reply_free(&reply);
+    bool parsed = messages && tools;
     cJSON_Delete(messages);
+    cJSON_Delete(tools);
     gg_policy_close(p);
-    return messages ? status : GG_E_MEMORY;
+    return parsed ? status : GG_E_MEMORY;
 }
 
 static void test_short_memory(void **state)
@@ -485,6 +533,8 @@ int main(void)
         cmocka_unit_test(test_efforts),
         cmocka_unit_test(test_opening),
         cmocka_unit_test(test_other_lengths),
+        cmocka_unit_test(test_reply_is_reused),
+        cmocka_unit_test(test_arguments_that_make_no_sense),
         cmocka_unit_test(test_short_memory),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
