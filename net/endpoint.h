@@ -8,7 +8,8 @@
  * from the seed and the request's own bytes, never from time or order.
  *
  * A request that has used up its attempts ends with its last class; but when nobody has had a good
- * reply meanwhile, it is the endpoint that is down, and the request ends as GG_RETRY_STOP.
+ * reply meanwhile, it is the endpoint that is down, and the request ends as GG_RETRY_STOP (not for
+ * bad replies of an endpoint that has given good ones).
  *
  * Threads: the loop's thread.
  */

@@ -125,7 +125,9 @@ static gg_retry_class decide(gg_post *post, gg_retry_class class, const gg_http_
     }
     count_try(post, class);
     if (post->tries >= e->options.attempts_max) {
-        bool down = is_down(post);
+        /* Replies that are no replies are one request's trouble, once the endpoint has shown that
+         * it can do better. */
+        bool down = is_down(post) && (class != GG_RETRY_BAD_REPLY || !e->ever_good);
         gg_buf_printf(&e->message, " (%d attempts%s)", post->tries,
                       down ? "; nobody had a good reply meanwhile, is the server running?" : "");
         return down ? GG_RETRY_STOP : class;

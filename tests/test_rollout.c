@@ -34,6 +34,7 @@ typedef struct world {
     /* What came out. */
     gg_episode *episodes[PLAN_MAX];
     size_t handed;
+    int attempts_max;    /* 0 = the default */
     size_t stop_after;   /* gg_rollout_stop once so many are done; 0 = never */
     size_t refuse_after; /* `each` fails once so many are done; 0 = never */
 } world;
@@ -69,7 +70,10 @@ static void open_world(world *w, farm_answer answer, void *context, size_t tasks
 static void open_rollout(world *w)
 {
     gg_error error = {0};
-    gg_endpoint_options to = {.base_url = farm_url(w->farm), .in_flight_max = 256, .seed = 1};
+    gg_endpoint_options to = {.base_url = farm_url(w->farm),
+                              .in_flight_max = 256,
+                              .attempts_max = w->attempts_max,
+                              .seed = 1};
     if (gg_endpoint_new(w->http, &to, &w->endpoint, &error) != GG_OK)
         fail_msg("%s", error.text);
     w->options.endpoint = w->endpoint;
@@ -425,6 +429,7 @@ static void one_bad_player_hurts_no_other(void **state)
     gg_error error;
     (void)state;
     open_world(&w, rubbish, NULL, 30, 2);
+    w.attempts_max = 2;
     open_rollout(&w);
     gg_status status = play(&w, &error);
     if (status != GG_OK)
