@@ -1,0 +1,29 @@
+/*
+ * Who plays: from --endpoint, --model, --adapter and the key to an address to ask.
+ *
+ * `builtin:NAME` starts the embedded policy on a loopback port, on threads of this program; the
+ * agent talks to it over HTTP as to any other server. An address is asked for its models first: one
+ * that cannot be reached is told at once, and a single model needs no --model.
+ */
+#ifndef GG_CLI_ENDPOINT_H
+#define GG_CLI_ENDPOINT_H
+
+#include "cli/command.h"
+#include "env/env.h"
+#include "service/policy_server.h"
+
+typedef struct gg_player {
+    gg_policy_server *server; /* NULL for an address of the user's */
+    char *url;                /* base URL to ask */
+    char *shown;              /* as records name it: "builtin:letters", or the address */
+    char *model;
+    char *authorization;     /* header line, or NULL */
+    const char *headers[2];  /* of every request, NULL-terminated */
+    char adapter_sha256[65]; /* "" = none */
+} gg_player;
+
+/* Starts or finds the endpoint. Threads: the caller's; the server has its own. */
+gg_status gg_player_open(const gg_cli *cli, const gg_game *game, gg_player *out, gg_error *error);
+void gg_player_close(gg_player *player);
+
+#endif
