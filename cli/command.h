@@ -17,7 +17,8 @@ typedef struct gg_cli {
     gg_opts *opts;
     const char *const *args; /* what is not an option */
     size_t arg_count;
-    int argc; /* the whole command line, to print it again */
+    bool hanging; /* work that cannot be ended still runs: leave without waiting */
+    int argc;     /* the whole command line, to print it again */
     char *const *argv;
 } gg_cli;
 

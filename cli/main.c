@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/help.h"
 #include "cli/term.h"
@@ -65,6 +66,8 @@ static gg_exit run(int argc, char **argv)
         cli.args = args;
         code = run_parsed(&cli);
     }
+    if (cli.hanging)
+        _exit((int)gg_close_stdout(code));
     gg_opts_free(cli.opts);
     free(args);
     return code;

@@ -187,14 +187,23 @@ static void write_value(gg_buf *out, const gg_opt *row, const gg_opt_value *valu
         gg_buf_json_str(out, value->text);
 }
 
-void gg_opts_write_run(const gg_opts *opts, gg_buf *out)
+static bool is_in(gg_opt_id id, const gg_opt_id *ids, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (ids[i] == id)
+            return true;
+    return false;
+}
+
+void gg_opts_write_run(const gg_opts *opts, const gg_opt_id *but, size_t but_count, gg_buf *out)
 {
     for (int id = 0; id < GG_OPT_COUNT; id++) {
         const gg_opt *row = gg_opt_row((gg_opt_id)id);
         char key[KEY_ROOM];
         snprintf(key, sizeof key, "%s", row->name);
         swap_char(key, '-', '_');
-        if (!(row->traits & GG_OPT_OF_RUN) || !opts->values[id].text)
+        if (!(row->traits & GG_OPT_OF_RUN) || !opts->values[id].text ||
+            is_in((gg_opt_id)id, but, but_count))
             continue;
         gg_buf_printf(out, ",\"%s\":", key);
         write_value(out, row, &opts->values[id]);

@@ -186,7 +186,8 @@ bool gg_opt_item(const gg_opts *opts, gg_opt_id id, size_t index, char *out, siz
 /* The environment's settings as a JSON object: --env-set and the short forms, as text values; false
  * when there are none. */
 bool gg_opts_settings(const gg_opts *opts, gg_buf *out);
-/* Appends ,"name":value for every option that is kept in run.json and set. */
-void gg_opts_write_run(const gg_opts *opts, gg_buf *out);
+/* Appends ,"name":value for every option that is kept in run.json and set, but for those of `but`,
+ * which the caller writes as resolved. */
+void gg_opts_write_run(const gg_opts *opts, const gg_opt_id *but, size_t but_count, gg_buf *out);
 
 #endif

@@ -172,20 +172,26 @@ static void tokens(const gg_summary *s, gg_figures *f)
 
 static gg_status histogram(gg_summary *s, gg_figures *f, gg_error *error)
 {
-    int64_t most = 0;
+    size_t bins = 1;
 
     for (size_t i = 0; i < s->tasks * s->samples; i++)
-        if (counts(&s->plays[i]) && s->plays[i].moves > most)
-            most = s->plays[i].moves;
-    int64_t *bins = calloc((size_t)most + 1, sizeof *bins);
-    if (!bins)
+        if (counts(&s->plays[i]) && s->plays[i].moves >= (int64_t)bins)
+            bins = (size_t)s->plays[i].moves + 1;
+    int64_t *both = calloc(2 * bins, sizeof *both);
+    if (!both)
         return gg_fail(error, GG_E_MEMORY, "out of memory for a histogram");
-    for (size_t i = 0; i < s->tasks * s->samples; i++)
-        if (counts(&s->plays[i]) && s->plays[i].moves >= 0)
-            bins[s->plays[i].moves]++;
+    for (size_t i = 0; i < s->tasks * s->samples; i++) {
+        const gg_summary_play *play = &s->plays[i];
+        if (!counts(play) || play->moves < 0)
+            continue;
+        both[play->moves]++;
+        both[bins + (size_t)play->moves] += play->outcome == GG_SOLVED;
+    }
     free(s->histogram);
-    f->move_histogram = s->histogram = bins;
-    f->move_count = (size_t)most + 1;
+    s->histogram = both;
+    f->move_histogram = both;
+    f->solved_by_moves = both + bins;
+    f->move_count = bins;
     return GG_OK;
 }
 

@@ -255,7 +255,7 @@ static void run_json_reads_back(void **state)
                            "--samples 3 --hard --env-set guesses=7 --temperature 0.7 --model a\"b "
                            "--effort low,high -o out --concurrency 9 --json"),
                      GG_OK);
-    gg_opts_write_run(first.opts, &once);
+    gg_opts_write_run(first.opts, NULL, 0, &once);
     assert_non_null(strstr(gg_buf_cstr(&once), ",\"temperature\":0.7"));
     assert_non_null(strstr(gg_buf_cstr(&once), ",\"reasoning_effort\":\"low,high\""));
     assert_null(strstr(gg_buf_cstr(&once), "concurrency"));
@@ -263,7 +263,7 @@ static void run_json_reads_back(void **state)
     gg_buf_char(&once, '}');
     write_config(gg_buf_cstr(&once));
     assert_int_equal(parse(&second, GG_CMD_EVAL, "--config " CONFIG_FILE), GG_OK);
-    gg_opts_write_run(second.opts, &twice);
+    gg_opts_write_run(second.opts, NULL, 0, &twice);
     twice.data[0] = '{';
     gg_buf_char(&twice, '}');
     assert_string_equal(gg_buf_cstr(&once), gg_buf_cstr(&twice));
