@@ -5,6 +5,7 @@
 #include <uv.h>
 
 #include "cli/groups.h"
+#include "cli/progress.h"
 #include "cli/term.h"
 #include "net/listen.h"
 
@@ -25,6 +26,7 @@ typedef struct collector {
     gg_http *http;
     gg_endpoint *endpoint;
     gg_rollout *rollout;
+    gg_progress progress;
     uv_signal_t interrupt, terminate;
     int signals;
 } collector;
@@ -124,6 +126,7 @@ static void on_signal(uv_signal_t *handle, int number)
     (void)number;
     c->signals++;
     gg_rollout_stop(c->rollout);
+    gg_progress_wipe(&c->progress);
     if (c->signals == 1) {
         gg_complain("stopping: waiting for the episodes in flight; Ctrl-C again drops them");
         return;
@@ -173,6 +176,8 @@ static gg_status set_up(collector *c, gg_error *error)
     rollout.endpoint = c->endpoint;
     if (status == GG_OK)
         status = gg_rollout_new(&c->loop, &rollout, &c->rollout, error);
+    if (status == GG_OK)
+        gg_progress_start(&c->progress, c->plan->cli, &c->loop, c->rollout);
     return status;
 }
 
@@ -215,6 +220,7 @@ static gg_status play_missing(collector *c, gg_error *error)
         status = set_up(c, error);
         if (status == GG_OK)
             status = gg_rollout_play(c->rollout, plan, missing, take, c, error);
+        gg_progress_stop(&c->progress);
         if (c->rollout && gg_rollout_hanging(c->rollout) > 0)
             c->plan->cli->hanging = true;
         else

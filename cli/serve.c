@@ -4,6 +4,7 @@
 
 #include "cli/term.h"
 #include "service/policy_server.h"
+#include "service/service.h"
 
 #define SETTINGS_MAX (1u << 20)
 
@@ -63,6 +64,47 @@ gg_exit gg_cmd_serve_policy(gg_cli *cli)
     else
         code = gg_give_up(GG_STARTING, &error);
     gg_policy_server_stop(server);
+    gg_buf_free(&settings);
+    return code;
+}
+
+/* Called from any thread; one fprintf is one whole line. */
+static void log_line(void *context, const char *line)
+{
+    gg_remark(context, "%s", line);
+}
+
+gg_exit gg_cmd_serve_service(gg_cli *cli)
+{
+    gg_service *service = NULL;
+    gg_exit code = GG_EXIT_OK;
+    gg_error error = {0};
+    gg_buf settings;
+    sigset_t set;
+
+    block_signals(&set);
+    gg_status status = read_settings(cli, &settings, &error);
+    const gg_service_options options = {
+        .listen = gg_opt_text(cli->opts, GG_OPT_LISTEN_SERVICE),
+        .state_dir = gg_opt_text(cli->opts, GG_OPT_STATE),
+        .s3_root = gg_opt_text(cli->opts, GG_OPT_S3_ROOT),
+        .account = gg_opt_text(cli->opts, GG_OPT_ACCOUNT),
+        .settings = settings.len ? gg_buf_cstr(&settings) : NULL,
+        .seed = (uint64_t)gg_opt_int(cli->opts, GG_OPT_SEED),
+        .threads = (unsigned)gg_opt_int(cli->opts, GG_OPT_THREADS),
+        .log = log_line,
+        .log_context = cli,
+    };
+    if (status == GG_OK)
+        status = gg_service_start(&options, &service, &error);
+    if (status == GG_OK) {
+        gg_remark(cli, "s3:// is %s", gg_service_s3_root(service));
+        code =
+            serve(cli, "a local stand-in for the training service", gg_service_url(service), &set);
+    } else {
+        code = gg_give_up(GG_STARTING, &error);
+    }
+    gg_service_stop(service);
     gg_buf_free(&settings);
     return code;
 }

@@ -9,6 +9,7 @@
 
 #define WIDTH_DEFAULT 80
 #define WIDTH_MIN     40
+#define LINE_ROOM     8192
 
 static bool is_set(const char *variable)
 {
@@ -45,14 +46,24 @@ int gg_term_width(FILE *stream)
     return width < WIDTH_MIN ? WIDTH_MIN : (int)width;
 }
 
+/* One fwrite a line, so that lines of several threads do not mix. */
+static void say(const char *format, va_list list)
+{
+    char line[LINE_ROOM];
+    int used = snprintf(line, sizeof line, GG_PROGRAM ": ");
+    int more = vsnprintf(line + used, sizeof line - (size_t)used - 1, format, list);
+
+    used += more < (int)sizeof line - used - 1 ? more : (int)sizeof line - used - 2;
+    line[used++] = '\n';
+    fwrite(line, 1, (size_t)used, stderr);
+}
+
 void gg_complain(const char *format, ...)
 {
     va_list list;
 
     va_start(list, format);
-    fputs(GG_PROGRAM ": ", stderr);
-    vfprintf(stderr, format, list);
-    fputc('\n', stderr);
+    say(format, list);
     va_end(list);
 }
 
@@ -63,9 +74,7 @@ void gg_remark(const gg_cli *cli, const char *format, ...)
     if (gg_opt_flag(cli->opts, GG_OPT_QUIET))
         return;
     va_start(list, format);
-    fputs(GG_PROGRAM ": ", stderr);
-    vfprintf(stderr, format, list);
-    fputc('\n', stderr);
+    say(format, list);
     va_end(list);
 }
 
