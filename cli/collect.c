@@ -235,7 +235,7 @@ static gg_status play_missing(collector *c, gg_error *error)
 /* The figures so far, also on disk. An earlier failure is not hidden by one of these. */
 static gg_status conclude(collector *c, gg_collected *out, gg_error *error)
 {
-    const gg_summary_list list = {.name = c->plan->tasks->path,
+    const gg_summary_list list = {.name = c->plan->list_name,
                                   .count = c->plan->tasks->count,
                                   .identity = c->plan->tasks->identity};
     gg_buf text;

@@ -20,6 +20,7 @@ typedef struct gg_collect_plan {
     const gg_game *game;
     const gg_reward *reward;
     const gg_tasks *tasks;
+    const char *list_name; /* as the summary names it */
     const gg_player *player;
     const gg_ask *ask;
     size_t samples;             /* plays of each task */

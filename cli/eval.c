@@ -13,6 +13,8 @@
 #define PATH_ROOM   4096
 #define CONFIG_MAX  (16u << 20)
 #define OUTPUT_MAX  (16u << 20)
+#define SPLIT       "test"
+#define SHIPPED     "the shipped test split"
 
 /* One effort's run. */
 typedef struct effort_run {
@@ -27,6 +29,7 @@ typedef struct session {
     gg_reward *reward;
     gg_tasks tasks;
     gg_player player;
+    const char *list_name;
     gg_buf dir, system_prompt;
     gg_advantage advantage;
     bool groups; /* rollout */
@@ -47,7 +50,8 @@ static gg_status open_session(session *s, gg_error *error)
     if (status == GG_OK)
         status = gg_cli_reward(s->cli, s->game, &s->reward, error);
     if (status == GG_OK)
-        status = gg_cli_tasks(s->cli, s->game, "test", &s->tasks, error);
+        status = gg_cli_tasks(s->cli, s->game, SPLIT, &s->tasks, error);
+    s->list_name = gg_opt_given(opts, GG_OPT_TASKS) ? s->tasks.path : SHIPPED;
     if (status == GG_OK && s->groups)
         status = gg_advantage_parse(gg_opt_text(opts, GG_OPT_ADVANTAGE), &s->advantage, error);
     if (status == GG_OK)
@@ -101,6 +105,7 @@ static gg_status collect(session *s, effort_run *run, gg_error *error)
                                   .game = s->game,
                                   .reward = s->reward,
                                   .tasks = &s->tasks,
+                                  .list_name = s->list_name,
                                   .player = &s->player,
                                   .ask = &ask,
                                   .samples = samples(s),
@@ -117,18 +122,15 @@ static gg_status collect(session *s, effort_run *run, gg_error *error)
 
 static void announce(const session *s)
 {
-    char efforts[EFFORTS_MAX * EFFORT_ROOM] = "";
-    const char *given = gg_opt_text(s->cli->opts, GG_OPT_EFFORT);
+    const char *efforts = gg_opt_text(s->cli->opts, GG_OPT_EFFORT);
 
-    if (given)
-        snprintf(efforts, sizeof efforts, ", effort %s", given);
-    gg_remark(s->cli, "%zu tasks x %zu of %s (%.8s), played by %s%s%s%s; run folder %s",
-              s->tasks.count, samples(s), s->tasks.path, s->tasks.identity, s->player.shown,
-              s->player.server ? "" : " ", s->player.server ? "" : s->player.model, efforts,
-              gg_buf_cstr(&s->dir));
+    gg_remark(s->cli, "%zu tasks x %zu from %s (%.8s)%s%s", s->tasks.count, samples(s),
+              s->list_name, s->tasks.identity, efforts ? ", effort " : "", efforts ? efforts : "");
     if (s->player.server)
-        gg_remark(s->cli,
-                  "embedded policies are tiny letter-by-letter players, no language models");
+        gg_remark(s->cli, "player %s: a tiny embedded policy, no language model", s->player.shown);
+    else
+        gg_remark(s->cli, "player %s at %s", s->player.model, s->player.shown);
+    gg_remark(s->cli, "run folder %s", gg_buf_cstr(&s->dir));
 }
 
 static gg_status collect_all(session *s, gg_error *error)
@@ -147,7 +149,7 @@ static gg_status collect_all(session *s, gg_error *error)
 
 static void write_json(const session *s, gg_buf *out)
 {
-    const gg_summary_list list = {s->tasks.path, s->tasks.count, s->tasks.identity};
+    const gg_summary_list list = {s->list_name, s->tasks.count, s->tasks.identity};
 
     for (size_t i = 0; i < s->told; i++) {
         if (s->count > 1)

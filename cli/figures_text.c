@@ -75,6 +75,17 @@ static const char *time_text(double seconds, char out[CELL_ROOM])
     return out;
 }
 
+/* "guess" -> "guesses": the nouns of games are English ones. */
+static const char *plural(const char *noun, char out[CELL_ROOM])
+{
+    size_t len = strlen(noun);
+    bool hisses = len > 1 && (noun[len - 1] == 's' || noun[len - 1] == 'x' ||
+                              (noun[len - 1] == 'h' && strchr("cs", noun[len - 2])));
+
+    snprintf(out, CELL_ROOM, "%s%s", noun, hisses ? "es" : "s");
+    return out;
+}
+
 static bool measure_differs(const gg_figures *f)
 {
     return f->measure_name && !isnan(f->measure_mean) && f->measure_mean != f->solve_rate;
@@ -113,10 +124,10 @@ static void tell_rates(const gg_figures *f, gg_buf *out)
 
 static void tell_costs(const gg_figures *f, const gg_env_info *game, gg_buf *out)
 {
-    char a[CELL_ROOM], b[CELL_ROOM], c[CELL_ROOM];
+    char a[CELL_ROOM], b[CELL_ROOM], c[CELL_ROOM], d[CELL_ROOM];
 
-    gg_buf_printf(out, "mean          %s %s moves, %s replies, reward %s\n",
-                  number(f->mean_moves, 2, a), game->move_noun, number(f->mean_turns, 2, b),
+    gg_buf_printf(out, "mean          %s %s, %s replies, reward %s\n", number(f->mean_moves, 2, a),
+                  plural(game->move_noun, d), number(f->mean_turns, 2, b),
                   number(f->reward_mean, 3, c));
     gg_buf_printf(out, "tokens        %s a reply; ", number(f->tokens_per_turn, 1, a));
     gg_buf_printf(out, "prompt %s, completion %s, reasoning %s\n", count_text(f->prompt_tokens, a),
@@ -184,8 +195,8 @@ void gg_tell_table(const gg_told_run *runs, size_t count, const gg_env_info *gam
 {
     char a[CELL_ROOM], b[CELL_ROOM], c[CELL_ROOM], d[CELL_ROOM], e[CELL_ROOM];
 
-    gg_buf_printf(out, "| %-7s | %10s | %-16s | %8s | mean %-7s | tokens/turn | errored |%s\n",
-                  "effort", "solve rate", "95 %", "failures", game->move_noun,
+    gg_buf_printf(out, "| %-7s | %10s | %-16s | %8s | %12s | tokens/turn | errored |%s\n", "effort",
+                  "solve rate", "95 %", "failures", plural(game->move_noun, a),
                   groups ? " no signal |" : "");
     gg_buf_printf(out,
                   "|---------|-----------:|------------------|---------:|-------------:|"

@@ -60,6 +60,17 @@ static void put_takers(FILE *stream, gg_opt_id id)
     fputs(")\n", stream);
 }
 
+/* "a|b|c" with blanks, so that roff can break the line. */
+static void put_choices(FILE *stream, const char *choices)
+{
+    fputs(": ", stream);
+    for (const char *c = choices; *c; c++)
+        if (*c == '|')
+            fputs(", ", stream);
+        else
+            fputc(*c, stream);
+}
+
 static void put_option(FILE *stream, gg_opt_id id)
 {
     const gg_opt *row = gg_opt_row(id);
@@ -68,10 +79,8 @@ static void put_option(FILE *stream, gg_opt_id id)
         return;
     put_option_name(stream, row);
     put_text(stream, row->help);
-    if (row->choices) {
-        fputs(": ", stream);
-        put_text(stream, row->choices);
-    }
+    if (row->choices)
+        put_choices(stream, row->choices);
     if (row->fallback) {
         fputs("; default ", stream);
         put_text(stream, row->fallback);

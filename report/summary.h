@@ -47,7 +47,7 @@ typedef struct gg_figures {
     double measure_mean;
     gg_interval measure_interval;
     double failure_rate, mean_turns, mean_moves;
-    const int64_t *move_histogram; /* plays by number of moves, 0 .. move_count - 1; no errored */
+    const int64_t *move_histogram;  /* plays by number of moves, 0 .. move_count - 1; no errored */
     const int64_t *solved_by_moves; /* the solved ones among them */
     size_t move_count;
     int64_t prompt_tokens, completion_tokens, reasoning_tokens; /* GG_TOKENS_UNKNOWN */
