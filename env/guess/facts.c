@@ -28,6 +28,17 @@ static char *put_flag(char *p, bool value)
     return value ? PUT(p, "true") : PUT(p, "false");
 }
 
+/* Millionths of a bit as a decimal number. */
+static char *put_bits(char *p, uint32_t millionths)
+{
+    p = put_number(p, millionths / GG_ENTROPY_UNIT);
+    *p++ = '.';
+    for (uint32_t rest = millionths % GG_ENTROPY_UNIT, unit = GG_ENTROPY_UNIT / 10; unit;
+         unit /= 10)
+        *p++ = (char)('0' + rest / unit % 10);
+    return p;
+}
+
 static char *put_word(char *p, const gg_play *play, const gg_guess_step *step)
 {
     size_t length = (size_t)play->env->config.length;
@@ -62,12 +73,8 @@ void gg_guess_fact_step(const gg_play *play, const gg_guess_step *step, gg_buf *
     p = PUT_NUMBER(p, "new_yellows", step->use.new_yellows);
     p = PUT_NUMBER(p, "candidates_before", step->before);
     p = PUT_NUMBER(p, "candidates_after", step->after);
-    if (step->entropy) {
-        size_t len = strlen(step->entropy);
-        p = PUT(p, ",\"entropy_bits\":");
-        memcpy(p, step->entropy, len);
-        p += len;
-    }
+    if (step->first)
+        p = put_bits(PUT(p, ",\"entropy_bits\":"), step->entropy);
     p = PUT(p, "}");
     gg_buf_add(facts, made, (size_t)(p - made));
 }

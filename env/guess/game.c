@@ -78,8 +78,8 @@ static gg_status fill(gg_env *env, const cJSON *config, gg_error *error)
         status = find_splits(env, error);
     if (status != GG_OK)
         return status;
-    env->table = gg_table_new(env->words);
-    if (!env->table)
+    env->fits = gg_fits_new(env->words);
+    if (!env->fits)
         return gg_fail(error, GG_E_MEMORY, "out of memory while opening the word game");
     gg_guess_write_system(env);
     gg_guess_write_tools(env);
@@ -95,7 +95,7 @@ static void close_env(gg_env *env)
 {
     if (!env)
         return;
-    gg_table_free(env->table);
+    gg_fits_free(env->fits);
     gg_words_free(env->words);
     gg_buf_free(&env->system);
     gg_buf_free(&env->opening);
@@ -162,11 +162,11 @@ static const char *default_tasks(const gg_env *env, const char *split)
 
 static gg_status identity(const gg_env *env, const char *prompt, gg_buf *out, gg_error *error)
 {
-    gg_guess_task task;
-    gg_status status = gg_guess_read_task(env, prompt, &task, NULL, error);
+    char word[GG_WORD_MAX + 1];
+    gg_status status = gg_guess_read_task(env, prompt, word, NULL, error);
     if (status != GG_OK)
         return status;
-    gg_buf_str(out, task.word);
+    gg_buf_str(out, word);
     return gg_buf_status(out, "a word's identity", error);
 }
 
@@ -184,20 +184,17 @@ static gg_status start(const gg_env *env, const char *prompt, uint64_t seed, gg_
                        gg_error *error)
 {
     (void)seed;
-    gg_guess_task task;
     *out = NULL;
-    size_t answers = gg_words_answer_count(env->words);
-    gg_play *play = malloc(sizeof *play + answers * sizeof play->own[0]);
+    gg_play *play = malloc(sizeof *play + gg_fits_width(env->fits) * sizeof play->open[0]);
     if (!play)
         return gg_fail(error, GG_E_MEMORY, "out of memory while starting a play");
-    *play = (gg_play){.env = env, .open_count = answers};
+    *play = (gg_play){.env = env, .open_count = gg_words_answer_count(env->words)};
+    gg_fits_all(env->fits, play->open);
     gg_buf_init(&play->argument, GG_ARGUMENT_MAX);
     gg_buf_init(&play->opening, GG_OPENING_MAX);
     gg_known_init(&play->known, env->config.length);
-    gg_status status = gg_guess_read_task(env, prompt, &task, &play->opening, error);
+    gg_status status = gg_guess_read_task(env, prompt, play->hidden, &play->opening, error);
     if (status == GG_OK) {
-        memcpy(play->hidden, task.word, sizeof play->hidden);
-        play->hidden_answer = task.answer;
         gg_buf_reserve(&play->argument, GG_WORD_MAX);
         status = gg_buf_status(&play->argument, "a play", error);
     }

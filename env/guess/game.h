@@ -2,8 +2,8 @@
 #ifndef GG_ENV_GUESS_GAME_H
 #define GG_ENV_GUESS_GAME_H
 
+#include "env/guess/fits.h"
 #include "env/guess/known.h"
-#include "env/guess/table.h"
 
 #define GG_ARGUMENT_MAX  4096  /* bytes of a guess's text; longer ones are malformed */
 #define GG_OPENING_MAX   65536 /* bytes of a row's own opening message */
@@ -19,7 +19,7 @@ typedef struct gg_guess_config {
 struct gg_env {
     gg_guess_config config;
     gg_words *words;
-    gg_table *table;
+    gg_fits *fits;
     gg_buf system, opening, tools; /* texts that are the same in every play */
     gg_buf splits[3];              /* paths of the shipped splits, empty when there are none */
 };
@@ -31,26 +31,18 @@ typedef struct gg_guessed {
 struct gg_play {
     const gg_env *env;
     char hidden[GG_WORD_MAX + 1];
-    int hidden_answer; /* its index among the answers, -1 when it is not one */
     bool over;
     int count; /* guesses used */
     gg_guessed guessed[GG_GUESSES_MAX];
     gg_known known;
-    gg_buf argument;      /* the guess's text, reused by every call */
-    gg_buf opening;       /* the row's own opening; empty = the usual one */
-    const uint16_t *open; /* answers that fit the marks; NULL = all of them */
-    size_t open_count;
-    uint16_t own[]; /* room for any such list */
+    gg_buf argument;   /* the guess's text, reused by every call */
+    gg_buf opening;    /* the row's own opening; empty = the usual one */
+    size_t open_count; /* answers that fit the marks ... */
+    uint64_t open[];   /* ... and which ones they are */
 };
 
-/* A dataset row or list line, read. */
-typedef struct gg_guess_task {
-    char word[GG_WORD_MAX + 1];
-    int answer; /* index among the answers or -1 */
-} gg_guess_task;
-
-/* Reads a prompt; `opening` (or NULL) gets the row's own message. */
-gg_status gg_guess_read_task(const gg_env *env, const char *prompt, gg_guess_task *task,
+/* Reads a dataset row or list line; `opening` (or NULL) gets the row's own message. */
+gg_status gg_guess_read_task(const gg_env *env, const char *prompt, char word[GG_WORD_MAX + 1],
                              gg_buf *opening, gg_error *error);
 
 /* Why a guess's text is no guess. */
@@ -77,7 +69,8 @@ typedef struct gg_guess_step {
     bool listed, repeat, solved;
     gg_use use;
     size_t before, after; /* open answers */
-    const char *entropy;  /* first guess only, else NULL */
+    bool first;
+    uint32_t entropy; /* of the first guess, in GG_ENTROPY_UNIT */
 } gg_guess_step;
 
 /* Texts and facts, appended to the caller's buffers. */

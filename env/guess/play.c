@@ -95,78 +95,6 @@ static gg_flaw read_guess(gg_play *play, const char *tool, const char *arguments
                               play->env->config.length, word, detail);
 }
 
-/* Keeps the open answers that give the same marks. */
-static void narrow_by_row(gg_play *play, const gg_row *row, int class)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < play->open_count; i++) {
-        uint16_t answer = play->open[i];
-        play->own[kept] = answer;
-        kept += row->class_of[answer] == class;
-    }
-    play->open = play->own;
-    play->open_count = kept;
-}
-
-static void narrow_by_marks(gg_play *play, const gg_guess_step *step)
-{
-    const gg_words *words = play->env->words;
-    size_t kept = 0;
-    for (size_t i = 0; i < play->open_count; i++) {
-        uint16_t answer = play->open[i];
-        play->own[kept] = answer;
-        kept += gg_mark(step->word, gg_words_answer(words, answer), play->env->config.length) ==
-                step->marks;
-    }
-    play->open = play->own;
-    play->open_count = kept;
-}
-
-/* The first guess takes a class of its row as it stands: a slice of the table, or a copy of it
- * when the row is not kept. */
-static void open_class(gg_play *play, const gg_row *row, int class, bool kept)
-{
-    uint32_t from = class < 0 ? 0 : row->from[class];
-    play->open = row->sorted + from;
-    play->open_count = class < 0 ? 0 : row->from[class + 1] - from;
-    if (kept)
-        return;
-    memcpy(play->own, play->open, play->open_count * sizeof *play->own);
-    play->open = play->own;
-}
-
-static gg_status narrow_first(gg_play *play, gg_guess_step *step, const gg_row *row,
-                              char entropy[GG_ENTROPY_ROOM], gg_error *error)
-{
-    gg_row *fresh = row ? NULL : gg_row_make(play->env->words, step->word);
-    const gg_row *used = row ? row : fresh;
-    if (!used)
-        return gg_fail(error, GG_E_MEMORY, "out of memory while sorting the open words");
-    int class = play->hidden_answer >= 0 ? used->class_of[play->hidden_answer]
-                                         : gg_row_class(used, step->marks);
-    open_class(play, used, class, row != NULL);
-    memcpy(entropy, used->entropy, GG_ENTROPY_ROOM);
-    step->entropy = entropy;
-    free(fresh);
-    return GG_OK;
-}
-
-static gg_status narrow(gg_play *play, gg_guess_step *step, int allowed,
-                        char entropy[GG_ENTROPY_ROOM], gg_error *error)
-{
-    const gg_row *row = allowed < 0 ? NULL : gg_table_row(play->env->table, allowed);
-    gg_status status = GG_OK;
-    step->before = play->open ? play->open_count : gg_words_answer_count(play->env->words);
-    if (!play->open)
-        status = narrow_first(play, step, row, entropy, error);
-    else if (row && play->hidden_answer >= 0)
-        narrow_by_row(play, row, row->class_of[play->hidden_answer]);
-    else
-        narrow_by_marks(play, step);
-    step->after = play->open_count;
-    return status;
-}
-
 static bool guessed_before(const gg_play *play, const char *word)
 {
     for (int i = 0; i < play->count; i++)
@@ -196,13 +124,12 @@ static gg_status play_word(gg_play *play, gg_guess_step *step, int allowed, gg_r
                            gg_error *error)
 {
     const gg_env *env = play->env;
-    char entropy[GG_ENTROPY_ROOM];
+    step->first = play->count == 0;
+    if (step->first && !gg_fits_entropy(env->fits, step->word, allowed, &step->entropy))
+        return gg_fail(error, GG_E_MEMORY, "out of memory while playing a guess");
     step->repeat = guessed_before(play, step->word);
     step->marks = gg_mark(step->word, play->hidden, env->config.length);
     step->solved = memcmp(step->word, play->hidden, (size_t)env->config.length) == 0;
-    gg_status status = narrow(play, step, allowed, entropy, error);
-    if (status != GG_OK)
-        return status;
     gg_known_learn(&play->known, step->word, step->marks, &step->use);
     memcpy(play->guessed[play->count++].word, step->word, (size_t)env->config.length + 1);
     play->over = step->solved || play->count == env->config.guesses;
@@ -210,6 +137,8 @@ static gg_status play_word(gg_play *play, gg_guess_step *step, int allowed, gg_r
     result->moved = true;
     result->done = play->over;
     result->outcome = step->solved ? GG_SOLVED : play->over ? GG_LOST : GG_UNPLAYED;
+    step->before = play->open_count;
+    step->after = play->open_count = gg_fits_narrow(env->fits, step->word, step->marks, play->open);
     gg_guess_say_step(play, step, result->text);
     gg_guess_fact_step(play, step, result->facts);
     return GG_OK;

@@ -65,30 +65,28 @@ static gg_status bad_row(const row *r, const char *prompt, const char *what, gg_
 }
 
 static gg_status check_word(const gg_env *env, const row *r, const char *prompt,
-                            gg_guess_task *task, gg_error *error)
+                            char word[GG_WORD_MAX + 1], gg_error *error)
 {
     long detail;
     gg_buf name;
     gg_status status = GG_OK;
     gg_flaw flaw = gg_guess_normalise(gg_buf_cstr(&r->answer), r->answer.len, env->config.length,
-                                      task->word, &detail);
+                                      word, &detail);
     gg_buf_init(&name, 8 * FIELD_MAX);
     if (flaw != GG_FLAW_NONE)
         status = gg_fail(error, GG_E_CONFIG,
                          "row %s: its answer is not a word of %d letters a-z, as this game needs",
                          row_name(r, prompt, &name), env->config.length);
-    else if (gg_words_find_allowed(env->words, task->word) < 0)
+    else if (gg_words_find_allowed(env->words, word) < 0)
         status = gg_fail(error, GG_E_CONFIG,
                          "row %s: its answer \"%s\" is not among the allowed words, so nobody "
                          "could guess it; add it to the list given as `allowed`",
-                         row_name(r, prompt, &name), task->word);
-    else
-        task->answer = gg_words_find_answer(env->words, task->word);
+                         row_name(r, prompt, &name), word);
     gg_buf_free(&name);
     return status;
 }
 
-static gg_status read_row(const gg_env *env, const char *prompt, row *r, gg_guess_task *task,
+static gg_status read_row(const gg_env *env, const char *prompt, row *r, char word[GG_WORD_MAX + 1],
                           gg_buf *opening, gg_error *error)
 {
     const char *start = prompt + strspn(prompt, " \t\r\n");
@@ -105,16 +103,16 @@ static gg_status read_row(const gg_env *env, const char *prompt, row *r, gg_gues
                        "has no `answer`; a row is a JSON object with prompt, answer "
                        "and id, or a bare word",
                        error);
-    return check_word(env, r, prompt, task, error);
+    return check_word(env, r, prompt, word, error);
 }
 
-gg_status gg_guess_read_task(const gg_env *env, const char *prompt, gg_guess_task *task,
+gg_status gg_guess_read_task(const gg_env *env, const char *prompt, char word[GG_WORD_MAX + 1],
                              gg_buf *opening, gg_error *error)
 {
     row r = {0};
     gg_buf_init(&r.answer, FIELD_MAX);
     gg_buf_init(&r.id, FIELD_MAX);
-    gg_status status = read_row(env, prompt, &r, task, opening, error);
+    gg_status status = read_row(env, prompt, &r, word, opening, error);
     gg_buf_free(&r.answer);
     gg_buf_free(&r.id);
     return status;
