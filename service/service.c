@@ -126,7 +126,9 @@ static gg_status prepare(gg_service *service, const gg_service_options *options,
         status = gg_packages_open(service->state_dir, service->s3_root, &service->packages, error);
     if (status == GG_OK)
         status = gg_registry_open(service->state_dir, &service->sessions, error);
-    return status;
+    /* Opened now: wrong settings should be told at the start, not to the first client. */
+    const gg_policy *policy;
+    return status == GG_OK ? gg_service_policy(service, GG_DEFAULT_MODEL, &policy, error) : status;
 }
 
 gg_status gg_service_start(const gg_service_options *options, gg_service **out, gg_error *error)
