@@ -89,7 +89,12 @@ static gg_status collect(session *s, effort_run *run, gg_error *error)
 {
     const char *effort = *run->effort ? run->effort : NULL;
     const char *prompt = s->system_prompt.len ? gg_buf_cstr(&s->system_prompt) : NULL;
-    const gg_plan_facts facts = {s->game, s->reward, &s->tasks, &s->player, effort, prompt};
+    const gg_plan_facts facts = {.game = s->game,
+                                 .reward = s->reward,
+                                 .tasks = &s->tasks,
+                                 .player = &s->player,
+                                 .effort = effort,
+                                 .system_prompt = prompt};
     const gg_ask ask = gg_plan_ask(s->cli, &s->player, effort, prompt);
     gg_buf dir, config;
 

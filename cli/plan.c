@@ -69,6 +69,13 @@ static void member(gg_buf *out, const char *name, const char *value)
     gg_buf_json_str(out, value);
 }
 
+static void list(gg_buf *out, const char *name, const gg_tasks *tasks)
+{
+    if (tasks)
+        gg_buf_printf(out, ",\"%s\":{\"count\":%zu,\"identity\":\"%s\"}", name, tasks->count,
+                      tasks->identity);
+}
+
 void gg_plan_config(const gg_cli *cli, const gg_plan_facts *f, gg_buf *out)
 {
     static const gg_opt_id resolved[] = {GG_OPT_ENDPOINT, GG_OPT_MODEL, GG_OPT_REWARD,
@@ -85,8 +92,10 @@ void gg_plan_config(const gg_cli *cli, const gg_plan_facts *f, gg_buf *out)
     member(out, "system_prompt_text", f->system_prompt);
     gg_buf_str(out, ",\"game\":");
     gg_buf_str(out, f->game->config);
-    gg_buf_printf(out, ",\"list\":{\"count\":%zu,\"identity\":\"%s\"}}", f->tasks->count,
-                  f->tasks->identity);
+    list(out, "list", f->tasks);
+    list(out, "val_list", f->val);
+    list(out, "held_out_list", f->held_out);
+    gg_buf_char(out, '}');
 }
 
 /* "http://127.0.0.1:8000/v1" says nothing in a folder's name; the model's does. */

@@ -17,8 +17,9 @@ typedef struct gg_plan_facts {
     const gg_reward *reward;
     const gg_tasks *tasks;
     const gg_player *player;
-    const char *effort;        /* NULL = not sent */
-    const char *system_prompt; /* NULL = the game's own */
+    const char *effort;             /* NULL = not sent */
+    const char *system_prompt;      /* NULL = the game's own */
+    const gg_tasks *val, *held_out; /* of a training; NULL = none */
 } gg_plan_facts;
 void gg_plan_config(const gg_cli *cli, const gg_plan_facts *facts, gg_buf *out);
 

@@ -168,6 +168,8 @@ gg_status gg_plays_take(void *context, size_t index, gg_episode *episode, gg_err
     }
     gg_episode_free(*at);
     *at = episode;
+    if (plays->player) /* a session's address differs from one resumption to the next */
+        episode->policy.endpoint = plays->player;
     return plays->unwritten
                ? GG_OK
                : gg_plays_append(plays, episode, plays->episodes, plays->tokens, error);

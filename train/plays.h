@@ -15,6 +15,7 @@
 typedef struct gg_plays {
     gg_run *run;
     gg_journal episodes, tokens; /* where plays are written */
+    const char *player; /* named in the records in place of the address; NULL = the address */
     int64_t step;
     size_t groups, group_size;
     const gg_task **tasks; /* one a group; owned array of borrowed tasks */

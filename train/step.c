@@ -26,6 +26,7 @@ static gg_status play(gg_train *t, gg_plays *plays, const char *prefix, gg_error
     if (t->stopped)
         return gg_fail(error, GG_E_INTERRUPTED, "interrupted before step %lld was played",
                        (long long)plays->step);
+    plays->player = t->o.player;
     gg_rollout_set(t->rollout, prefix, t->checkpoint.step);
     t->playing = true;
     gg_status status =

@@ -9,11 +9,11 @@
 
 /* ---- opening ---- */
 
-static gg_status open_endpoint(gg_train *t, const char *url, size_t in_flight, gg_endpoint **out,
-                               gg_error *error)
+/* An endpoint of the service itself: one call at a time. */
+static gg_status open_endpoint(gg_train *t, const char *url, gg_endpoint **out, gg_error *error)
 {
     gg_endpoint_options options = {.base_url = url,
-                                   .in_flight_max = in_flight,
+                                   .in_flight_max = 1,
                                    .attempts_max = GG_RETRY_ATTEMPTS,
                                    .timeout_ms = GG_HTTP_TIMEOUT_MS,
                                    .seed = gg_derive_seed(t->o.seed, "jitter", 0)};
@@ -50,8 +50,13 @@ static gg_status open_rollout(gg_train *t, gg_error *error)
         if (!url)
             return gg_fail(error, GG_E_MEMORY, "out of memory for an address");
     }
-    gg_status status =
-        open_endpoint(t, url ? url : t->o.policy_url, t->o.concurrency, &t->policy, error);
+    gg_endpoint_options asked = {.base_url = url ? url : t->o.policy_url,
+                                 .headers = t->o.policy_headers,
+                                 .in_flight_max = t->o.concurrency,
+                                 .attempts_max = t->o.attempts,
+                                 .timeout_ms = t->o.timeout_ms,
+                                 .seed = gg_derive_seed(t->o.seed, "jitter", 1)};
+    gg_status status = gg_endpoint_new(t->http, &asked, &t->policy, error);
     free(url);
     if (status != GG_OK)
         return status;
@@ -106,9 +111,9 @@ static gg_status open_all(gg_train *t, gg_error *error)
     bool found = false;
     gg_status status = gg_http_new(t->o.loop, &t->http, error);
     if (status == GG_OK)
-        status = open_endpoint(t, t->o.control_url, 1, &t->control, error);
+        status = open_endpoint(t, t->o.control_url, &t->control, error);
     if (status == GG_OK)
-        status = open_endpoint(t, t->o.runtime_url, 1, &t->runtime, error);
+        status = open_endpoint(t, t->o.runtime_url, &t->runtime, error);
     if (status == GG_OK)
         status = gg_checkpoint_read(t->o.run, &t->checkpoint, &found, error);
     if (status == GG_OK && found)
@@ -177,6 +182,11 @@ bool gg_train_look(const gg_train *t, int64_t *step, gg_rollout_state *out)
     if (t->playing)
         gg_rollout_look(t->rollout, out);
     return t->playing;
+}
+
+int64_t gg_train_done(const gg_train *t)
+{
+    return t->checkpoint.step;
 }
 
 gg_status gg_train_location(gg_train *t, gg_buf *uri, gg_error *error)

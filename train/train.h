@@ -45,7 +45,11 @@ typedef struct gg_train_options {
     double max_cost;          /* dollars; 0 = no limit */
     gg_price price;           /* whose prices the cost is told in */
     const char *control_url, *runtime_url;
-    const char *policy_url;   /* where plays are sampled; NULL = the session's own model */
+    const char *policy_url; /* where plays are sampled; NULL = the session's own model */
+    const char *const *policy_headers;
+    const char *player;       /* who plays, as the records name it */
+    int attempts;             /* of one request to the policy */
+    int64_t timeout_ms;       /* of one attempt */
     const char *session_name; /* prefix; a number is added */
     const char *base_model_arn, *role_arn, *s3_path, *package_group_arn;
     const char *start_arn;         /* a model package to start from, NULL = the base model */
@@ -73,6 +77,8 @@ void gg_train_stop(gg_train *train);
 /* The step in work (0 = before the first), for the live line; false when nothing is being played.
  */
 bool gg_train_look(const gg_train *train, int64_t *step, gg_rollout_state *out);
+/* The last finished step. */
+int64_t gg_train_done(const gg_train *train);
 /* S3 URI of the present weights; why a budget ended the run, or NULL. */
 gg_status gg_train_location(gg_train *train, gg_buf *uri, gg_error *error);
 const char *gg_train_budget_reason(const gg_train *train);
