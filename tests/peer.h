@@ -117,6 +117,7 @@ static inline size_t peer_read_request(int fd, char *out, size_t room)
 static inline void *peer_run(void *context)
 {
     peer *p = context;
+    char request[PEER_SEEN];
     int fd = -1;
     for (size_t i = 0; i < p->count; i++) {
         const peer_step *step = &p->steps[i];
@@ -125,12 +126,13 @@ static inline void *peer_run(void *context)
                 return NULL;
             p->accepted++;
         }
-        if (peer_read_request(fd, p->seen, sizeof p->seen) == 0) {
+        if (peer_read_request(fd, request, sizeof request) == 0) {
             close(fd); /* the client has closed an idle connection: the same step again */
             fd = -1;
             i--;
             continue;
         }
+        memcpy(p->seen, request, sizeof request); /* before the reply lets the client look */
         usleep((useconds_t)step->wait_ms * 1000);
         if (step->reply)
             (void)peer_say(fd, step->reply, step->len ? step->len : strlen(step->reply));
