@@ -44,7 +44,7 @@ $(1)/tests/helpers.a: $$(HELP_SRC:%.c=$(1)/%.o)
 	ar rcs $$@ $$^
 $(1)/tests/test_%: $(1)/tests/test_%.o $(1)/tests/helpers.a $(1)/libcli.a $(1)/libguessgym.a
 	$$(CC) $(2) $$(LDFLAGS) -rdynamic $(WRAP) $$< -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group -lcmocka $$(LDLIBS) -o $$@
-$(1)/tests/bench/bench_%: $(1)/tests/bench/bench_%.o $(1)/tests/helpers.a $(1)/libcli.a $(1)/libguessgym.a
+$(1)/tests/bench/%: $(1)/tests/bench/%.o $(1)/tests/helpers.a $(1)/libcli.a $(1)/libguessgym.a
 	$$(CC) $(2) $$(LDFLAGS) -rdynamic $$< -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group $$(LDLIBS) -o $$@
 -include $$(LIB_SRC:%.c=$(1)/%.d) $$(CLI_SRC:%.c=$(1)/%.d) $$(TEST_SRC:%.c=$(1)/%.d) $$(HELP_SRC:%.c=$(1)/%.d)
 endef
