@@ -22,6 +22,7 @@ TSAN_TESTS := $(wildcard tests/test_server.c tests/test_session.c tests/test_ser
 LIB_SRC  := $(foreach r,$(filter-out cli,$(ROOMS)),$(wildcard $(r)/*.c))
 CLI_SRC  := $(wildcard cli/*.c)
 TEST_SRC := $(wildcard tests/test_*.c)
+BENCH_SRC := $(wildcard tests/bench/*.c)
 # Helpers that a test program may use; tests/alloc.c takes the place of the allocator.
 HELP_SRC := $(filter-out $(TEST_SRC),$(wildcard tests/*.c))
 WRAP     := $(foreach f,malloc calloc realloc strdup strndup,-Wl,--wrap=$(f))
@@ -46,7 +47,7 @@ $(1)/tests/test_%: $(1)/tests/test_%.o $(1)/tests/helpers.a $(1)/libcli.a $(1)/l
 	$$(CC) $(2) $$(LDFLAGS) -rdynamic $(WRAP) $$< -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group -lcmocka $$(LDLIBS) -o $$@
 $(1)/tests/bench/%: $(1)/tests/bench/%.o $(1)/tests/helpers.a $(1)/libcli.a $(1)/libguessgym.a
 	$$(CC) $(2) $$(LDFLAGS) -rdynamic $$< -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group $$(LDLIBS) -o $$@
--include $$(LIB_SRC:%.c=$(1)/%.d) $$(CLI_SRC:%.c=$(1)/%.d) $$(TEST_SRC:%.c=$(1)/%.d) $$(HELP_SRC:%.c=$(1)/%.d)
+-include $$(LIB_SRC:%.c=$(1)/%.d) $$(CLI_SRC:%.c=$(1)/%.d) $$(TEST_SRC:%.c=$(1)/%.d) $$(HELP_SRC:%.c=$(1)/%.d) $$(BENCH_SRC:%.c=$(1)/%.d)
 endef
 
 all: build/guessgym ## the optimised program, build/guessgym
@@ -73,6 +74,9 @@ run-tests: build/guessgym build/test/guessgym $(TEST_SRC:%.c=build/test/%)
 check: ## format, warnings of gcc and clang, static analysis, house rules
 	@sh .ci/deps.sh build check
 	@sh .ci/check.sh '$(CPPFLAGS)'
+
+bench: build/guessgym $(BENCH_SRC:%.c=build/release/%) ## measures; prints JSON
+	@sh tests/bench/run.sh
 
 test-threads: $(TSAN_TESTS:%.c=build/tsan/%) ## the tests of what has threads, under the thread sanitizer
 	@for test in $^; do TSAN_OPTIONS=halt_on_error=1 $$test || exit 1; done
@@ -116,4 +120,4 @@ clean: ## removes build/
 help: ## this list
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
-.PHONY: all test test-threads clean help deps run-tests check man install uninstall FORCE
+.PHONY: all test bench test-threads clean help deps run-tests check man install uninstall FORCE
