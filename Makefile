@@ -79,7 +79,7 @@ bench: build/guessgym $(BENCH_SRC:%.c=build/release/%) ## measures; prints JSON
 	@sh tests/bench/run.sh
 
 test-threads: $(TSAN_TESTS:%.c=build/tsan/%) ## the tests of what has threads, under the thread sanitizer
-	@for test in $^; do TSAN_OPTIONS=halt_on_error=1 $$test || exit 1; done
+	@for test in $^; do TSAN_OPTIONS="halt_on_error=1 suppressions=tests/tsan.supp" $$test || exit 1; done
 
 # The shared library holds every room; only the functions of the public headers are visible.
 build/release/$(SONAME): $(LIB_SRC:%.c=build/release/%.o)

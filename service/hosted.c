@@ -36,7 +36,7 @@ struct gg_hosted {
     gg_op *running;        /* the operation in hand */
     gg_op *training;       /* waiting, by number */
     gg_op *sampling, **sampling_end;
-    size_t waiting;
+    size_t waiting, waiting_bytes;
     gg_op_log trained, sampled;
     gg_engine *engine; /* the worker's */
     gg_version *bound; /* weights for sampling; NULL = base */
@@ -82,13 +82,18 @@ static void set_state(gg_hosted *s, gg_hosted_state state, const char *detail)
 
 static void skip_waiting(gg_hosted *s, const char *why)
 {
-    for (gg_op *op = s->training; op; op = op->next)
-        gg_op_end(op, GG_OP_SKIPPED, NULL, 0, NULL);
-    for (gg_op *op = s->sampling; op; op = op->next)
-        gg_op_end(op, GG_OP_FAILED, NULL, 0, why);
+    gg_op *training = s->training, *sampling = s->sampling;
     s->training = s->sampling = NULL;
     s->sampling_end = &s->sampling;
-    s->waiting = 0;
+    s->waiting = s->waiting_bytes = 0;
+    for (gg_op *op = training, *next; op; op = next) {
+        next = op->next;
+        gg_op_end(op, GG_OP_SKIPPED, NULL, 0, NULL);
+    }
+    for (gg_op *op = sampling, *next; op; op = next) {
+        next = op->next;
+        gg_op_end(op, GG_OP_FAILED, NULL, 0, why);
+    }
 }
 
 static void fail_session(gg_hosted *s, const char *detail)
@@ -141,6 +146,7 @@ static gg_op *take(gg_hosted *s)
         return NULL;
     }
     s->waiting--;
+    s->waiting_bytes -= op->request.bytes;
     op->next = NULL;
     op->status = GG_OP_IN_PROGRESS;
     return op;
@@ -168,6 +174,7 @@ static void finish(gg_hosted *s, gg_op *op, gg_status status, const gg_buf *resu
         if (s->info.state == GG_HOSTED_RUNNING)
             fail_session(s, text);
     }
+    gg_op_log_charge(op->sequence ? &s->trained : &s->sampled, op);
     refresh(s);
 }
 
@@ -389,12 +396,12 @@ static gg_hosted_answer accepts(gg_hosted *s, gg_error *error)
     return GG_ANSWER_CONFLICT;
 }
 
-static gg_hosted_answer has_room(const gg_hosted *s, gg_error *error)
+static gg_hosted_answer has_room(const gg_hosted *s, const gg_op_request *request, gg_error *error)
 {
-    if (s->waiting < GG_QUEUE_MAX)
+    if (s->waiting < GG_QUEUE_MAX && s->waiting_bytes + request->bytes <= GG_QUEUE_BYTES)
         return GG_ANSWER_OK;
     gg_fail(error, GG_E_LIMIT,
-            "%d operations of training session %s wait already; come again later", GG_QUEUE_MAX,
+            "%zu operations of training session %s wait already; come again later", s->waiting,
             s->options.name);
     return GG_ANSWER_LATER;
 }
@@ -434,6 +441,7 @@ static void enqueue_training(gg_hosted *s, gg_op *op)
     op->next = *at;
     *at = op;
     s->waiting++;
+    s->waiting_bytes += op->request.bytes;
     if (op->sequence > s->info.last_received)
         s->info.last_received = op->sequence;
     s->info.modified = now();
@@ -459,7 +467,7 @@ gg_hosted_answer gg_hosted_submit(gg_hosted *s, int64_t sequence, const char *to
     if (!repeated && answer == GG_ANSWER_OK)
         answer = accepts(s, error);
     if (!repeated && answer == GG_ANSWER_OK)
-        answer = has_room(s, error);
+        answer = has_room(s, request, error);
     if (!repeated && answer == GG_ANSWER_OK) {
         op = gg_op_log_add(&s->trained, request);
         if (op) {
@@ -484,12 +492,13 @@ gg_hosted_answer gg_hosted_submit_sampling(gg_hosted *s, gg_op_request *request,
     pthread_mutex_lock(&s->lock);
     gg_hosted_answer answer = accepts(s, error);
     if (answer == GG_ANSWER_OK)
-        answer = has_room(s, error);
+        answer = has_room(s, request, error);
     gg_op *op = answer == GG_ANSWER_OK ? gg_op_log_add(&s->sampled, request) : NULL;
     if (op) {
         *s->sampling_end = op;
         s->sampling_end = &op->next;
         s->waiting++;
+        s->waiting_bytes += op->request.bytes;
         snprintf(id, GG_OPERATION_ID_MAX + 1, SAMPLING_ID "%" PRId64, op->number);
         pthread_cond_broadcast(&s->work);
     } else if (answer == GG_ANSWER_OK) {

@@ -20,8 +20,10 @@
 #include "service/packages.h"
 
 #define GG_OPERATION_ID_MAX 64
-#define GG_QUEUE_MAX        256  /* operations that wait; one more is told to come later */
-#define GG_RESULTS_KEPT     4096 /* of each kind; older results are forgotten */
+#define GG_QUEUE_MAX        256          /* operations that wait; one more is told to come later */
+#define GG_QUEUE_BYTES      (256u << 20) /* of their bodies */
+#define GG_RESULTS_KEPT     4096         /* of each kind; older results are forgotten */
+#define GG_RESULTS_BYTES    (64u << 20)  /* of each kind */
 #define GG_HOLD_AHEAD       8 /* a look at one of the next so many operations waits for its end */
 #define GG_GAP_MS           600000
 #define GG_STOP_WAIT_MS     200

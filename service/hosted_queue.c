@@ -25,15 +25,18 @@ bool gg_op_ended(const gg_op *op)
     return op->status >= GG_OP_COMPLETED;
 }
 
-/* Forgets the oldest half once twice as many as promised are there, so that the cost an operation
- * does not grow. */
-static void forget(gg_op_log *log)
+void gg_op_log_charge(gg_op_log *log, gg_op *op)
 {
     size_t drop = 0;
-    if (log->count < 2 * GG_RESULTS_KEPT)
-        return;
-    while (drop < GG_RESULTS_KEPT && gg_op_ended(log->items[drop]))
+    op->charged = op->json.room;
+    log->bytes += op->charged;
+    while (drop < log->count && log->items[drop] != op && gg_op_ended(log->items[drop]) &&
+           (log->count - drop > GG_RESULTS_KEPT || log->bytes > GG_RESULTS_BYTES)) {
+        log->bytes -= log->items[drop]->charged;
         op_free(log->items[drop++]);
+    }
+    if (drop == 0)
+        return;
     memmove(log->items, log->items + drop, (log->count - drop) * sizeof(gg_op *));
     log->count -= drop;
     log->first += (int64_t)drop;
@@ -55,7 +58,6 @@ static bool grow(gg_op_log *log)
 gg_op *gg_op_log_add(gg_op_log *log, gg_op_request *request)
 {
     gg_op *op = calloc(1, sizeof *op);
-    forget(log);
     if (!op || !grow(log)) {
         free(op);
         gg_op_request_free(request);

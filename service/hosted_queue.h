@@ -27,6 +27,7 @@ typedef struct gg_op {
     gg_op_status status;
     gg_op_request request; /* emptied when it has run */
     gg_buf json;           /* the answer, once it has ended */
+    size_t charged;        /* what it counts for in the log */
     gg_op_waiter *waiters;
     struct gg_op *next; /* in a queue */
 } gg_op;
@@ -36,11 +37,15 @@ typedef struct gg_op_log {
     gg_op **items;
     size_t count, room;
     int64_t first; /* number of items[0] */
+    size_t bytes;  /* of the results */
 } gg_op_log;
 
 /* A new pending operation at the end of the log, which owns it; takes the request over in any case.
  * NULL when memory is short. */
 gg_op *gg_op_log_add(gg_op_log *log, gg_op_request *request);
+/* Counts the result of an operation that has ended, and forgets the oldest ones where there are too
+ * many or they are too large; never this one. */
+void gg_op_log_charge(gg_op_log *log, gg_op *op);
 gg_op *gg_op_log_find(const gg_op_log *log, int64_t number);
 /* The one with this sequence number or this token (not ""); NULL when none is remembered. */
 gg_op *gg_op_log_sequence(const gg_op_log *log, int64_t sequence);

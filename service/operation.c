@@ -349,7 +349,7 @@ gg_status gg_op_read_training(const char *body, size_t len, int64_t *sequence,
 {
     gg_json_reader r = gg_json_reader_make(body, len);
     reading x = {&r, out, error};
-    *out = (gg_op_request){0};
+    *out = (gg_op_request){.bytes = len};
     gg_status status = read_envelope(&x, sequence, token);
     if (status == GG_OK)
         return GG_OK;

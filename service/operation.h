@@ -36,6 +36,7 @@ const char *gg_op_kind_name(gg_op_kind kind); /* the member of operationConfig *
 /* Zeroed = empty. Owns what it points to. */
 typedef struct gg_op_request {
     gg_op_kind kind;
+    size_t bytes; /* of its body: what it costs to wait */
     /* forward, forwardBackward */
     gg_loss loss;
     gg_loss_config clip;
