@@ -50,6 +50,8 @@ static char *put_marks(char *p, const char *word, gg_marks marks, int length)
 
 static char *put_places(char *p, const gg_known *known)
 {
+    if (!memchr(known->green, 0, (size_t)known->length))
+        return PUT(p, T_ALL_PLACES);
     for (int i = 0; i < known->length; i++)
         p = put_item(p, known->green[i] ? known->green[i] : '_');
     return p;

@@ -41,9 +41,7 @@ static const gg_part_info part_table[] = {
 
 /* ---- the rules -------------------------------------------------------------------------- */
 
-/* Sets `signs` (zeroed) to '<' (too low), '>' (too high) or '=' for each dial; returns how many are
- * right.
- */
+/* Sets `signs` to '<' (too low), '>' (too high) or '=' a dial; returns how many are right. */
 static int compare_dials(const gg_play *play, const int *setting, char *signs)
 {
     int right = 0;
