@@ -238,9 +238,11 @@ gg_status gg_op_read_sampling(const char *body, size_t len, gg_op_request *out, 
     cJSON *root;
     reading x = {out, error};
     *out = (gg_op_request){.bytes = len};
-    if (gg_json_parse(body, len, &root, error) != GG_OK)
-        return gg_fail(error, GG_E_ARGUMENT, "the body is not valid JSON");
-    gg_status status = read_body(&x, root);
+    gg_status status = gg_json_parse(body, len, &root, error);
+    if (status != GG_OK)
+        return status == GG_E_MEMORY ? status
+                                     : gg_fail(error, GG_E_ARGUMENT, "the body is not valid JSON");
+    status = read_body(&x, root);
     cJSON_Delete(root);
     if (status != GG_OK)
         gg_op_request_free(out);

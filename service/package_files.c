@@ -65,10 +65,11 @@ gg_status gg_package_set_uri(gg_package *package, const char *path, const char *
         len--;
     gg_buf_add(&uri, path, len);
     gg_buf_printf(&uri, "/%s/%s-%" PRId64 "/", session, package->group, package->version);
-    package->s3_uri = gg_buf_take(&uri);
-    return package->s3_uri
-               ? GG_OK
-               : gg_fail(error, GG_E_LIMIT, "the S3 address of a model package is too long");
+    gg_status status = gg_buf_status(&uri, "a model package's S3 address", error);
+    if (status == GG_OK && !(package->s3_uri = gg_buf_take(&uri)))
+        status = gg_fail(error, GG_E_MEMORY, "out of memory for a model package");
+    gg_buf_free(&uri);
+    return status;
 }
 
 /* ---- under the S3 root ---- */
@@ -203,10 +204,14 @@ static gg_status read_json(const char *folder, const char *name, cJSON **out, gg
     gg_buf_init(&path, strlen(folder) + strlen(name) + 2);
     gg_buf_init(&text, GG_PACKAGE_FILE_MAX);
     gg_buf_printf(&path, "%s/%s", folder, name);
-    gg_status status = gg_file_read(gg_buf_cstr(&path), &text, error);
-    if (status == GG_OK && gg_json_parse(text.data, text.len, out, error) != GG_OK)
+    gg_status status = gg_buf_status(&path, "a path", error);
+    if (status == GG_OK)
+        status = gg_file_read(path.data, &text, error);
+    if (status == GG_OK)
+        status = gg_json_parse(gg_buf_cstr(&text), text.len, out, error);
+    if (status == GG_E_FORMAT)
         status = gg_fail(error, GG_E_FORMAT, "%s is damaged; remove it and what belongs to it",
-                         gg_buf_cstr(&path));
+                         path.data);
     gg_buf_free(&path);
     gg_buf_free(&text);
     return status;
@@ -231,27 +236,27 @@ static gg_status read_group(const char *folder, const char *name, const gg_packa
     return status;
 }
 
-static gg_package *package_of(const cJSON *root, const char *group)
+static gg_status package_of(const cJSON *root, const char *group, gg_package **out, gg_error *error)
 {
-    bool fine = true;
+    bool memory = true;
     const char *arn = gg_json_text(root, "arn");
-    gg_package *k = calloc(1, sizeof *k);
+    gg_package *k = *out = calloc(1, sizeof *k);
     if (!k)
-        return NULL;
+        return gg_fail(error, GG_E_MEMORY, "out of memory for a model package");
     snprintf(k->arn, sizeof k->arn, "%.*s", GG_PACKAGE_ARN_MAX, arn ? arn : "");
     snprintf(k->group, sizeof k->group, "%.*s", GG_NAME_MAX, group);
-    k->description = copy(gg_json_text(root, "description"), &fine);
-    k->s3_uri = copy(gg_json_text(root, "s3_uri"), &fine);
-    k->base_id = copy(gg_json_text(root, "base_id"), &fine);
-    k->base_version = copy(gg_json_text(root, "base_version"), &fine);
-    fine = fine && arn && k->s3_uri && k->base_id && k->base_version &&
-           gg_json_int(root, "version", &k->version) &&
-           gg_json_bool(root, "checkpoint", &k->checkpoint) &&
-           gg_json_number(root, "created", &k->created);
-    if (fine)
-        return k;
+    k->description = copy(gg_json_text(root, "description"), &memory);
+    k->s3_uri = copy(gg_json_text(root, "s3_uri"), &memory);
+    k->base_id = copy(gg_json_text(root, "base_id"), &memory);
+    k->base_version = copy(gg_json_text(root, "base_version"), &memory);
+    if (memory && arn && k->s3_uri && k->base_id && k->base_version &&
+        gg_json_int(root, "version", &k->version) &&
+        gg_json_bool(root, "checkpoint", &k->checkpoint) &&
+        gg_json_number(root, "created", &k->created))
+        return GG_OK;
     gg_package_free(k);
-    return NULL;
+    return memory ? gg_fail(error, GG_E_FORMAT, "damaged; remove it")
+                  : gg_fail(error, GG_E_MEMORY, "out of memory for a model package");
 }
 
 static gg_status read_package(const char *folder, const char *group, const char *name,
@@ -261,10 +266,11 @@ static gg_status read_package(const char *folder, const char *group, const char 
     gg_status status = read_json(folder, name, &root, error);
     if (status != GG_OK)
         return status;
-    gg_package *package = package_of(root, group);
+    gg_package *package;
+    status = package_of(root, group, &package, error);
     cJSON_Delete(root);
-    return package ? reader->package(reader->context, package, error)
-                   : gg_fail(error, GG_E_FORMAT, "%s/%s is damaged; remove it", folder, name);
+    return status == GG_OK ? reader->package(reader->context, package, error)
+                           : gg_fail_prefix(error, "%s/%s", folder, name);
 }
 
 static bool is_package_file(const char *name)
@@ -273,37 +279,31 @@ static bool is_package_file(const char *name)
     return digits > 0 && strcmp(name + digits, SUFFIX) == 0;
 }
 
-static bool has_group_file(const char *folder)
-{
-    gg_buf path;
-    gg_buf_init(&path, strlen(folder) + sizeof GROUP_FILE + 2);
-    gg_buf_printf(&path, "%s/" GROUP_FILE, folder);
-    bool has = access(gg_buf_cstr(&path), F_OK) == 0;
-    gg_buf_free(&path);
-    return has;
-}
-
 static gg_status read_group_folder(const char *root, const char *name,
                                    const gg_package_reader *reader, gg_error *error)
 {
-    gg_buf folder;
+    gg_buf folder, file;
     struct dirent *entry;
     gg_buf_init(&folder, strlen(root) + strlen(name) + 2);
+    gg_buf_init(&file, folder.maximum + sizeof GROUP_FILE + 2);
     gg_buf_printf(&folder, "%s/%s", root, name);
+    gg_buf_printf(&file, "%s/%s/" GROUP_FILE, root, name);
+    gg_status status = gg_buf_status(&folder, "a path", error);
+    if (status == GG_OK)
+        status = gg_buf_status(&file, "a path", error);
     /* The group's file is written before any package's: without it the folder is what a kill left.
      */
-    if (!has_group_file(gg_buf_cstr(&folder))) {
-        gg_buf_free(&folder);
-        return GG_OK;
-    }
-    gg_status status = read_group(folder.data, name, reader, error);
-    DIR *dir = status == GG_OK ? opendir(folder.data) : NULL;
+    bool whole = status == GG_OK && access(file.data, F_OK) == 0;
+    if (whole)
+        status = read_group(folder.data, name, reader, error);
+    DIR *dir = whole && status == GG_OK ? opendir(folder.data) : NULL;
     while (dir && status == GG_OK && (entry = readdir(dir)))
         if (is_package_file(entry->d_name))
             status = read_package(folder.data, name, entry->d_name, reader, error);
     if (dir)
         closedir(dir);
     gg_buf_free(&folder);
+    gg_buf_free(&file);
     return status;
 }
 
@@ -311,13 +311,13 @@ gg_status gg_package_files_read(const char *state_dir, const gg_package_reader *
                                 gg_error *error)
 {
     gg_buf root;
-    gg_status status = GG_OK;
     struct dirent *entry;
     gg_buf_init(&root, strlen(state_dir) + sizeof FOLDER + 2);
     gg_buf_printf(&root, "%s/" FOLDER, state_dir);
-    DIR *dir = opendir(gg_buf_cstr(&root));
-    if (!dir && errno != ENOENT)
-        status = gg_fail(error, GG_E_IO, "cannot read %s: %s", gg_buf_cstr(&root), strerror(errno));
+    gg_status status = gg_buf_status(&root, "a path", error);
+    DIR *dir = status == GG_OK ? opendir(root.data) : NULL;
+    if (status == GG_OK && !dir && errno != ENOENT)
+        status = gg_fail(error, GG_E_IO, "cannot read %s: %s", root.data, strerror(errno));
     while (dir && status == GG_OK && (entry = readdir(dir)))
         if (gg_text_is(entry->d_name, GG_TEXT_NAME))
             status = read_group_folder(root.data, entry->d_name, reader, error);

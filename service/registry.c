@@ -212,7 +212,8 @@ void gg_registry_remove(gg_registry *r, const char *name)
     if (e && r->state_dir) {
         gg_buf path;
         file_path(r, name, &path);
-        unlink(gg_buf_cstr(&path));
+        if (path.status == GG_OK)
+            unlink(path.data);
         gg_buf_free(&path);
     }
     pthread_mutex_unlock(&r->lock);
@@ -276,8 +277,9 @@ static gg_status restore(gg_registry *r, const cJSON *root, const char *path, gg
     gg_json_number(root, "rank", &o.rank);
     gg_json_number(root, "alpha", &o.alpha);
     read_info(root, &info, &serial);
-    gg_status status = GG_OK;
-    if (!o.name || !o.arn || info.state == GG_HOSTED_STATE_COUNT || !gg_json_get(root, "request"))
+    gg_status status = gg_buf_status(&request, "a request", error);
+    if (status == GG_OK &&
+        (!o.name || !o.arn || info.state == GG_HOSTED_STATE_COUNT || !gg_json_get(root, "request")))
         status = gg_fail(error, GG_E_FORMAT, "%s is damaged; remove it", path);
     if (status == GG_OK)
         status = gg_hosted_restore(&o, &info, &session, error);
@@ -295,9 +297,13 @@ static gg_status read_file(gg_registry *r, const char *name, gg_error *error)
     cJSON *root = NULL;
     file_path(r, name, &path);
     gg_buf_init(&text, FILE_MAX);
-    gg_status status = gg_file_read(gg_buf_cstr(&path), &text, error);
-    if (status == GG_OK && gg_json_parse(text.data, text.len, &root, error) != GG_OK)
-        status = gg_fail(error, GG_E_FORMAT, "%s is damaged; remove it", gg_buf_cstr(&path));
+    gg_status status = gg_buf_status(&path, "a path", error);
+    if (status == GG_OK)
+        status = gg_file_read(path.data, &text, error);
+    if (status == GG_OK)
+        status = gg_json_parse(gg_buf_cstr(&text), text.len, &root, error);
+    if (status == GG_E_FORMAT)
+        status = gg_fail(error, GG_E_FORMAT, "%s is damaged; remove it", path.data);
     if (status == GG_OK)
         status = restore(r, root, gg_buf_cstr(&path), error);
     cJSON_Delete(root);
