@@ -5,6 +5,7 @@
 #include <uv.h>
 
 #include "cli/groups.h"
+#include "cli/mend.h"
 #include "cli/progress.h"
 #include "cli/term.h"
 #include "net/listen.h"
@@ -18,8 +19,8 @@ typedef struct collector {
     const gg_collect_plan *plan;
     gg_run *run;
     gg_summary *summary;
-    gg_group_log *groups;  /* NULL without a method */
-    size_t found, damaged; /* plays, and lines that are none, in the folder */
+    gg_group_log *groups; /* NULL without a method */
+    size_t found;         /* plays in the folder */
     gg_buf line;
     /* the machinery, alive while plays are under way */
     uv_loop_t loop;
@@ -46,37 +47,41 @@ static gg_status check_task(const collector *c, const gg_episode *e, gg_error *e
     return GG_OK;
 }
 
-static gg_status recover_line(void *context, const char *line, size_t len, size_t number,
-                              gg_error *error)
+static gg_status recover_episode(void *context, gg_episode *episode, gg_error *error)
 {
     collector *c = context;
-    gg_episode *episode = NULL;
 
-    (void)number;
-    if (gg_episode_read(line, len, GG_READ_PLAY, &episode, NULL) != GG_OK) {
-        c->damaged++; /* not done: it is played again */
-        return GG_OK;
-    }
     gg_status status = check_task(c, episode, error);
-    if (status == GG_OK && !gg_summary_has(c->summary, episode->group, episode->sample)) {
+    if (status == GG_OK)
         status = gg_summary_add(c->summary, episode, error);
-        if (status == GG_OK && c->groups)
-            status = gg_group_log_add(c->groups, episode, error);
-        c->found++;
-    }
+    if (status == GG_OK && c->groups)
+        status = gg_group_log_add(c->groups, episode, error);
+    c->found++;
     gg_episode_free(episode);
+    return status;
+}
+
+static gg_status mend(collector *c, gg_error *error)
+{
+    gg_mended mended;
+
+    gg_status status = gg_mend_run(c->run, c->plan->tasks->count, c->plan->samples, &mended, error);
+    if (mended.errored + mended.damaged > 0)
+        gg_remark(c->plan->cli, "%s: %zu errored episodes and %zu damaged lines are played again",
+                  c->plan->dir, mended.errored, mended.damaged);
     return status;
 }
 
 static gg_status recover(collector *c, gg_error *error)
 {
-    gg_status status = c->groups ? gg_group_log_recover(c->groups, error) : GG_OK;
+    gg_damage damage;
 
+    gg_status status = c->plan->resume ? mend(c, error) : GG_OK;
+    if (status == GG_OK && c->groups)
+        status = gg_group_log_recover(c->groups, error);
     if (status == GG_OK)
-        status = gg_run_each(c->run, GG_JOURNAL_EPISODES, recover_line, c, error);
-    if (status == GG_OK && c->damaged > 0)
-        gg_complain("%s: %zu damaged lines in episodes.jsonl; their episodes are played again",
-                    c->plan->dir, c->damaged);
+        status = gg_run_each_episode(c->run, GG_JOURNAL_EPISODES, GG_READ_PLAY, recover_episode, c,
+                                     &damage, error);
     if (status == GG_OK && c->plan->resume)
         gg_remark(c->plan->cli, "%s: %zu of %zu plays are there", c->plan->dir, c->found,
                   c->plan->tasks->count * c->plan->samples);

@@ -13,8 +13,6 @@
 #define PATH_ROOM   4096
 #define CONFIG_MAX  (16u << 20)
 #define OUTPUT_MAX  (16u << 20)
-#define SPLIT       "test"
-#define SHIPPED     "the shipped test split"
 
 /* One effort's run. */
 typedef struct effort_run {
@@ -30,6 +28,7 @@ typedef struct session {
     gg_tasks tasks;
     gg_player player;
     const char *list_name;
+    char shipped[32];
     gg_buf dir, system_prompt;
     gg_advantage advantage;
     bool groups; /* rollout */
@@ -37,6 +36,12 @@ typedef struct session {
     size_t count; /* runs planned */
     size_t told;  /* runs that have figures */
 } session;
+
+/* Held-out tasks measure; what is rolled out may be trained on, so it must not be held out. */
+static const char *split_of(const session *s)
+{
+    return s->groups ? "train" : "test";
+}
 
 static gg_status open_session(session *s, gg_error *error)
 {
@@ -50,8 +55,9 @@ static gg_status open_session(session *s, gg_error *error)
     if (status == GG_OK)
         status = gg_cli_reward(s->cli, s->game, &s->reward, error);
     if (status == GG_OK)
-        status = gg_cli_tasks(s->cli, s->game, SPLIT, &s->tasks, error);
-    s->list_name = gg_opt_given(opts, GG_OPT_TASKS) ? s->tasks.path : SHIPPED;
+        status = gg_cli_tasks(s->cli, s->game, split_of(s), &s->tasks, error);
+    snprintf(s->shipped, sizeof s->shipped, "the shipped %s split", split_of(s));
+    s->list_name = gg_opt_given(opts, GG_OPT_TASKS) ? s->tasks.path : s->shipped;
     if (status == GG_OK && s->groups)
         status = gg_advantage_parse(gg_opt_text(opts, GG_OPT_ADVANTAGE), &s->advantage, error);
     if (status == GG_OK)

@@ -20,7 +20,7 @@ struct gg_group_log {
     gg_buf line;
 };
 
-static bool looks_at_batch(gg_advantage method)
+bool gg_group_log_is_batch(gg_advantage method)
 {
     return method == GG_ADV_GPG || method == GG_ADV_REINFORCE_PP ||
            method == GG_ADV_REINFORCE_PP_BASELINE;
@@ -34,7 +34,7 @@ gg_status gg_group_log_new(gg_run *run, gg_advantage method, size_t groups, size
     if (log) {
         *log = (gg_group_log){.run = run,
                               .method = method,
-                              .whole_batch = looks_at_batch(method),
+                              .whole_batch = gg_group_log_is_batch(method),
                               .groups = groups,
                               .size = size};
         gg_buf_init(&log->line, LINE_MAX_B);

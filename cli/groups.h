@@ -17,6 +17,9 @@
 
 typedef struct gg_group_log gg_group_log;
 
+/* The method looks at the whole batch: one group played again changes all of them. */
+bool gg_group_log_is_batch(gg_advantage method);
+
 gg_status gg_group_log_new(gg_run *run, gg_advantage method, size_t groups, size_t size,
                            gg_group_log **out, gg_error *error);
 void gg_group_log_free(gg_group_log *log); /* NULL is fine */

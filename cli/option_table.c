@@ -45,7 +45,7 @@ static const gg_opt rows[GG_OPT_COUNT] = {
     OF_SETTING, TASK, GAMES, NULL, "word game: a guess that is not in the list"},
 [GG_OPT_TASKS] = {"tasks", "words", 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, OF_RUN, TASK,
     GAMES, NULL, "dataset rows (JSON lines with `prompt`) or a plain list; default: the shipped "
-    "held-out split"},
+    "held-out split (rollout, train: the training split)"},
 [GG_OPT_LIMIT] = {"limit", NULL, 0, GG_VALUE_INT, "N", NULL, NULL, 1, COUNT_MAX, OF_RUN, TASK,
     PLAYS, NULL, "only the first N tasks"},
 [GG_OPT_SAMPLES] = {"samples", NULL, 'n', GG_VALUE_INT, "N", "1", NULL, 1, 1e6, OF_RUN, TASK,
@@ -111,7 +111,8 @@ static const gg_opt rows[GG_OPT_COUNT] = {
 [GG_OPT_OUTPUT] = {"output", NULL, 'o', GG_VALUE_FOLDER, "DIR", NULL, NULL, 0, 0, 0, RUN, PLAYS,
     NULL, "run folder; default: a new one under runs/"},
 [GG_OPT_RESUME] = {"resume", NULL, 0, GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, GG_OPT_FLAG_ONLY, RUN,
-    PLAYS, NULL, "go on with the run in the folder; options left out are as they were"},
+    PLAYS, NULL, "go on with the run in the folder: plays what is missing and what errored; options left "
+    "out are as they were"},
 [GG_OPT_MAX_ERRORED] = {"max-errored", NULL, 0, GG_VALUE_INT, "N", "0", NULL, 0, COUNT_MAX, 0, RUN,
     RUNS, NULL, "exit code 4 when more episodes errored"},
 [GG_OPT_MIN_SOLVE_RATE] = {"min-solve-rate", NULL, 0, GG_VALUE_REAL, "P", NULL, NULL, 0, 1, 0, RUN,

@@ -123,8 +123,7 @@ static gg_status lock(gg_run *run, gg_error *error)
     return GG_OK;
 }
 
-/* Opens a journal; one that is missing stays closed unless `create`. */
-static gg_status open_journal(gg_run *run, gg_journal journal, bool create, gg_error *error)
+gg_status gg_run_open_journal(gg_run *run, gg_journal journal, bool create, gg_error *error)
 {
     gg_journal_file *file = &run->journals[journal];
     struct stat info;
@@ -149,7 +148,7 @@ static gg_status open_all(gg_run *run, gg_error *error)
 {
     gg_status status = GG_OK;
     for (int i = 0; i < GG_JOURNAL_COUNT && status == GG_OK; i++)
-        status = open_journal(run, (gg_journal)i, false, error);
+        status = gg_run_open_journal(run, (gg_journal)i, false, error);
     return status;
 }
 
@@ -238,7 +237,7 @@ static gg_status writable(gg_run *run, gg_journal journal, gg_error *error)
 {
     if (run->lock < 0)
         return gg_fail(error, GG_E_STATE, "%s is open for reading only", run->dir);
-    return open_journal(run, journal, true, error);
+    return gg_run_open_journal(run, journal, true, error);
 }
 
 static gg_status cut_to(gg_run *run, gg_journal journal, off_t size, gg_error *error)
@@ -311,7 +310,7 @@ gg_status gg_run_size(gg_run *run, gg_journal journal, int64_t *size, gg_error *
     *size = 0;
     if (run->lock < 0)
         return gg_fail(error, GG_E_STATE, "%s is open for reading only", run->dir);
-    gg_status status = open_journal(run, journal, false, error);
+    gg_status status = gg_run_open_journal(run, journal, false, error);
     if (status == GG_OK)
         *size = run->journals[journal].size;
     return status;

@@ -83,6 +83,12 @@ typedef gg_status (*gg_record_fn)(void *context, gg_episode *episode, gg_error *
 gg_status gg_run_each_episode(const gg_run *run, gg_journal journal, gg_read_depth depth,
                               gg_record_fn each, void *context, gg_damage *damage, gg_error *error);
 
+/* Writes a journal anew with the lines for which `keep` says so: temporary file, fsync, rename. The
+ * journal is left as it was when that fails or when nothing has to go. */
+typedef bool (*gg_keep_fn)(void *context, const char *line, size_t len);
+gg_status gg_run_keep(gg_run *run, gg_journal journal, gg_keep_fn keep, void *context,
+                      gg_error *error);
+
 /* Writes DIR/name whole: temporary file, fsync, rename. */
 gg_status gg_run_write_file(const gg_run *run, const char *name, const char *bytes, size_t len,
                             gg_error *error);

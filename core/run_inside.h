@@ -22,6 +22,9 @@ struct gg_run {
 /* Appends DIR/name with its NUL. */
 gg_status gg_run_path(const gg_run *run, const char *name, gg_buf *path, gg_error *error);
 
+/* Opens a journal; one that is missing stays closed unless `create`. */
+gg_status gg_run_open_journal(gg_run *run, gg_journal journal, bool create, gg_error *error);
+
 /* run_config.c: reads run.json into run->config; an empty buffer when there is none. */
 gg_status gg_run_read_config(gg_run *run, gg_error *error);
 gg_status gg_run_write_config(gg_run *run, const char *config, gg_error *error);

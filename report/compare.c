@@ -25,7 +25,7 @@ typedef struct table {
     size_t room, count;
     gg_compare_by by;
     int side; /* which run is being read */
-    int64_t errored[2], damaged[2];
+    int64_t errored[2];
     char *measure; /* name of the first measure met */
     bool once;     /* no task has two plays on one side */
     bool binary;   /* every value is 0 or 1 */
@@ -134,27 +134,22 @@ static gg_status add_play(table *t, const gg_episode *episode, gg_error *error)
     return check_measure(t, episode->measure.name, error);
 }
 
-static gg_status read_line(void *context, const char *line, size_t len, size_t number,
-                           gg_error *error)
+static gg_status read_episode(void *context, gg_episode *episode, gg_error *error)
 {
-    table *t = context;
-    gg_episode *episode = NULL;
+    gg_status status = episode->outcome == GG_UNPLAYED ? GG_OK : add_play(context, episode, error);
 
-    (void)number;
-    /* A damaged line is a play that was not made; the caller says how many there were. */
-    if (gg_episode_read(line, len, GG_READ_PLAY, &episode, NULL) != GG_OK) {
-        t->damaged[t->side]++;
-        return GG_OK;
-    }
-    gg_status status = episode->outcome == GG_UNPLAYED ? GG_OK : add_play(t, episode, error);
     gg_episode_free(episode);
     return status;
 }
 
-static gg_status read_run(table *t, const gg_run *run, int side, gg_error *error)
+static gg_status read_run(table *t, const gg_run *run, int side, int64_t *damaged, gg_error *error)
 {
+    gg_damage damage;
+
     t->side = side;
-    gg_status status = gg_run_each(run, GG_JOURNAL_EPISODES, read_line, t, error);
+    gg_status status = gg_run_each_episode(run, GG_JOURNAL_EPISODES, GG_READ_PLAY, read_episode, t,
+                                           &damage, error);
+    *damaged += (int64_t)damage.lines; /* plays that were not made */
     return status == GG_OK ? GG_OK : gg_fail_prefix(error, "%s", gg_run_dir(run));
 }
 
@@ -263,15 +258,14 @@ gg_status gg_compare_runs(const gg_run *before, const gg_run *after,
         status = check_config(before, after, "config.reward",
                               "a difference of two rewards says nothing", error);
     if (status == GG_OK)
-        status = read_run(&t, before, BEFORE, error);
+        status = read_run(&t, before, BEFORE, &out->damaged, error);
     if (status == GG_OK)
-        status = read_run(&t, after, AFTER, error);
+        status = read_run(&t, after, AFTER, &out->damaged, error);
     if (status == GG_OK)
         status = pair_up(&t, &p, out, error);
     out->pairs = p.count;
     out->errored_before = t.errored[BEFORE];
     out->errored_after = t.errored[AFTER];
-    out->damaged = t.damaged[BEFORE] + t.damaged[AFTER];
     if (status == GG_OK)
         status = check_lists(out, options->common, error);
     if (status == GG_OK)

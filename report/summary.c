@@ -141,21 +141,18 @@ gg_status gg_summary_add(gg_summary *summary, const gg_episode *episode, gg_erro
     return GG_OK;
 }
 
-static gg_status read_line(void *context, const char *line, size_t len, size_t number,
-                           gg_error *error)
+static gg_status read_episode(void *context, gg_episode *episode, gg_error *error)
 {
-    gg_episode *episode = NULL;
-
-    (void)number;
-    /* A damaged line is a play that was not made; the run folder reports it when it is resumed. */
-    if (gg_episode_read(line, len, GG_READ_PLAY, &episode, NULL) != GG_OK)
-        return GG_OK;
     gg_status status = gg_summary_add(context, episode, error);
+
     gg_episode_free(episode);
     return status;
 }
 
 gg_status gg_summary_read(gg_summary *summary, const gg_run *run, gg_error *error)
 {
-    return gg_run_each(run, GG_JOURNAL_EPISODES, read_line, summary, error);
+    gg_damage damage; /* a damaged line is a play that was not made */
+
+    return gg_run_each_episode(run, GG_JOURNAL_EPISODES, GG_READ_PLAY, read_episode, summary,
+                               &damage, error);
 }

@@ -455,11 +455,44 @@ static void allocation_failures(void **state)
 
 #define RUN_TEST(f) cmocka_unit_test_setup_teardown(f, make_dir, remove_dir)
 
+static bool not_b(void *context, const char *line, size_t len)
+{
+    size_t *asked = context;
+    ++*asked;
+    return memchr(line, 'b', len) == NULL;
+}
+
+/* A journal loses the lines that must go, takes new ones behind the rest, and is the same file when
+ * nothing goes. */
+static void lines_can_be_dropped(void **state)
+{
+    const char *kept = folder_path(dir, "kept");
+    gg_run *run = must_open(kept, false);
+    gg_error error = {0};
+    size_t asked = 0, len = 0;
+    (void)state;
+    must_append(run, GG_JOURNAL_EPISODES, "{\"a\":1}\n");
+    must_append(run, GG_JOURNAL_EPISODES, "{\"b\":2}\n");
+    must_append(run, GG_JOURNAL_EPISODES, "{\"c\":3}\n");
+    assert_int_equal(gg_run_keep(run, GG_JOURNAL_EPISODES, not_b, &asked, &error), GG_OK);
+    assert_int_equal(asked, 3);
+    must_append(run, GG_JOURNAL_EPISODES, "{\"d\":4}\n");
+    assert_int_equal(gg_run_keep(run, GG_JOURNAL_EPISODES, not_b, &asked, &error), GG_OK);
+    assert_int_equal(gg_run_keep(run, GG_JOURNAL_GROUPS, not_b, &asked, &error), GG_OK);
+    gg_run_close(run);
+    char *text = folder_read(kept, "episodes.jsonl", &len);
+    assert_string_equal(text, "{\"a\":1}\n{\"c\":3}\n{\"d\":4}\n");
+    free(text);
+    assert_int_not_equal(access(folder_path(kept, "episodes.jsonl.part"), F_OK), 0);
+    assert_int_not_equal(access(folder_path(kept, "groups.jsonl"), F_OK), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         RUN_TEST(a_run),
         RUN_TEST(sizes),
+        RUN_TEST(lines_can_be_dropped),
         RUN_TEST(only_newlines_end_lines),
         RUN_TEST(torn_at_every_byte),
         RUN_TEST(refused_and_untouched),
