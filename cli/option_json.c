@@ -14,8 +14,8 @@
 
 /* What run.json holds besides options. */
 static const char *const bookkeeping[] = {
-    "schema", "version", "command",        "started",
-    "list",   "game",    "adapter_sha256", "system_prompt_text"};
+    "schema",   "version",       "command", "started",        "list",
+    "val_list", "held_out_list", "game",    "adapter_sha256", "system_prompt_text"};
 
 static bool is_bookkeeping(const char *key)
 {

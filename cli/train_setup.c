@@ -157,10 +157,13 @@ static gg_status start_service(gg_training *t, gg_error *error)
 static gg_status write_config(const gg_training *t, gg_buf *config, gg_error *error)
 {
     const bool from = t->from.rows.count > 0;
+    gg_player player = t->player;
+    if (!player.url)
+        player.shown = NULL; /* the session's own model is no --endpoint */
     const gg_plan_facts facts = {.game = t->game,
                                  .reward = t->reward,
                                  .tasks = from ? &t->from.rows : &t->rows,
-                                 .player = &t->player,
+                                 .player = &player,
                                  .effort = *t->effort ? t->effort : NULL,
                                  .system_prompt =
                                      t->system_prompt.len ? gg_buf_cstr(&t->system_prompt) : NULL,

@@ -69,7 +69,7 @@ train ahead --max-staleness 1 >/dev/null
 
 # Imitation of a baseline's saved games.
 $gg rollout --endpoint builtin:consistent --tasks "$dir/rows/train.jsonl" --group-size 2 -o "$dir/teacher" --json >/dev/null
-$gg train --steps 2 --batch 12 --loss cross_entropy --from "$dir/teacher" --val "$dir/rows/val.jsonl" -o "$dir/imitator" --json >/dev/null
+$gg train --steps 2 --batch 12 --loss cross_entropy --from "$dir/teacher" --held-out "$dir/rows/test.jsonl" --val "$dir/rows/val.jsonl" -o "$dir/imitator" --json >/dev/null
 [ -s "$dir/imitator/adapter.json" ] || fail "no adapter from --from"
 
 # Going on from an adapter.

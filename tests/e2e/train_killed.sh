@@ -8,13 +8,14 @@ trap 'rm -rf "$dir"' EXIT
 gg=build/guessgym
 kills=${KILLS:-12} seed=${SEED:-$(date +%s)}
 echo "seed $seed, $kills kills"
-train() { # NAME [--resume]
+train() { # NAME [--resume]; replaces this shell, so that a kill hits the program
     name=$1; shift
-    $gg train --steps 12 --batch 20 --group-size 4 --effort low --val-every 4 --seed 3 --keep all -o "$dir/$name" "$@" --json
+    exec $gg train --steps 12 --batch 20 --group-size 4 --effort low --val-every 4 --seed 3 --keep all -o "$dir/$name" "$@" --json
 }
-train whole >/dev/null
+(train whole) >/dev/null
 killed=0 done=0 resume=''
 while [ $done = 0 ]; do
+    # shellcheck disable=SC2086 # $resume is an option or nothing
     train cut $resume >/dev/null 2>"$dir/err" &
     pid=$!
     if [ $killed -lt "$kills" ]; then
