@@ -87,10 +87,10 @@ typedef struct gg_post_request {
         accept; /* may class a 2xx reply as a failure after all (a 200 that is an error); or NULL */
 } gg_post_request;
 
-/* `done` is called exactly once, from the loop, never from inside this call. *post is valid until
+/* `done` is called exactly once, from the loop, never from inside this call. *out is valid until
  * then. */
 gg_status gg_endpoint_send(gg_endpoint *endpoint, const gg_post_request *request, gg_post_done done,
-                           void *context, gg_post **post, gg_error *error);
+                           void *context, gg_post **out, gg_error *error);
 void gg_post_cancel(gg_post *post); /* no callback */
 
 /* For the live line. */

@@ -182,10 +182,10 @@ static watch *watch_of(gg_lanes *lanes, curl_socket_t fd, bool make)
     size_t index = (size_t)fd;
     if (index >= lanes->watch_room) {
         size_t room = index + index / 2 + 64;
-        watch **grown = make ? realloc(lanes->watches, room * sizeof *grown) : NULL;
+        watch **grown = make ? realloc(lanes->watches, room * sizeof(watch *)) : NULL;
         if (!grown)
             return NULL;
-        memset(grown + lanes->watch_room, 0, (room - lanes->watch_room) * sizeof *grown);
+        memset(grown + lanes->watch_room, 0, (room - lanes->watch_room) * sizeof(watch *));
         lanes->watches = grown;
         lanes->watch_room = room;
     }

@@ -62,7 +62,7 @@ static int real_port(int fd)
         struct sockaddr any;
         struct sockaddr_in v4;
         struct sockaddr_in6 v6;
-    } name;
+    } name = {.any = {.sa_family = AF_UNSPEC}};
     socklen_t len = sizeof name;
     if (getsockname(fd, &name.any, &len) != 0)
         return 0;

@@ -277,7 +277,7 @@ static bool by_code(const cJSON *root, const gg_http_reply *reply, gg_retry_clas
     const char *said[sizeof NAMES / sizeof *NAMES + 1] = {reply->error_type};
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
         const cJSON *value = root ? gg_json_path(root, NAMES[i]) : NULL;
-        said[i + 1] = cJSON_IsString(value) ? value->valuestring : NULL;
+        said[i + 1] = cJSON_GetStringValue(value);
     }
     for (size_t row = 0; row < sizeof CODES / sizeof *CODES; row++)
         for (size_t i = 0; i < sizeof said / sizeof *said; i++)

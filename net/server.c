@@ -84,17 +84,19 @@ static void exchange_free(gg_exchange *exchange)
     free(exchange);
 }
 
-/* Lets go of one of the two holds on an exchange; frees what nobody holds any more. */
-static void release(gg_exchange *exchange, bool *hold)
+/* Lets go of one of the two holds on an exchange (`owed`: the caller's, else libmicrohttpd's) and
+ * frees what nobody holds any more. */
+static void release(gg_exchange *exchange, bool owed)
 {
     gg_server *server = exchange->server;
     pthread_mutex_lock(&server->lock);
-    bool owed_before = exchange->owed;
-    *hold = false;
-    if (owed_before && !exchange->owed)
+    if (owed) {
+        exchange->owed = false;
         server->owed--;
+    } else
+        exchange->alive = false;
     bool last = !exchange->owed && !exchange->alive;
-    bool last_of_all = server->stopped && server->owed == 0 && owed_before && !exchange->owed;
+    bool last_of_all = owed && server->stopped && server->owed == 0;
     pthread_mutex_unlock(&server->lock);
     if (last)
         exchange_free(exchange);
@@ -311,7 +313,7 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
         server->leaving--;
         pthread_mutex_unlock(&server->lock);
     }
-    release(exchange, &exchange->alive);
+    release(exchange, false);
 }
 
 /* ---- answering ---- */
@@ -336,15 +338,14 @@ static void hand_in(gg_exchange *exchange, unsigned status, struct MHD_Response 
     pthread_mutex_unlock(&server->lock);
     if (late && response)
         MHD_destroy_response(response);
-    struct MHD_Connection *connection = exchange->connection;
-    release(exchange, &exchange->owed);
-    if (!asleep)
-        return;
-    /* Still asleep, so the connection lives; gg_server_stop waits for `resuming`. */
-    MHD_resume_connection(connection);
-    pthread_mutex_lock(&server->lock);
-    server->resuming--;
-    pthread_mutex_unlock(&server->lock);
+    if (asleep) {
+        /* A connection that sleeps lives; gg_server_stop waits for `resuming`. */
+        MHD_resume_connection(exchange->connection);
+        pthread_mutex_lock(&server->lock);
+        server->resuming--;
+        pthread_mutex_unlock(&server->lock);
+    }
+    release(exchange, true);
 }
 
 static void add_headers(struct MHD_Response *response, const char *content_type,
@@ -364,14 +365,14 @@ static void add_headers(struct MHD_Response *response, const char *content_type,
     }
 }
 
-static void reply(gg_exchange *exchange, int status, const char *content_type,
-                  const char *const *headers, char *body, size_t len,
-                  enum MHD_ResponseMemoryMode mode)
+void gg_exchange_reply_take(gg_exchange *exchange, int status, const char *content_type,
+                            const char *const *headers, char *body, size_t len)
 {
-    struct MHD_Response *response = MHD_create_response_from_buffer(len, body, mode);
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(len, body, MHD_RESPMEM_MUST_FREE);
     if (response)
         add_headers(response, content_type, headers);
-    else if (mode == MHD_RESPMEM_MUST_FREE)
+    else
         free(body);
     hand_in(exchange, (unsigned)status, response);
 }
@@ -379,14 +380,14 @@ static void reply(gg_exchange *exchange, int status, const char *content_type,
 void gg_exchange_reply(gg_exchange *exchange, int status, const char *content_type,
                        const char *const *headers, const char *body, size_t len)
 {
-    reply(exchange, status, content_type, headers, (char *)(uintptr_t)body, len,
-          MHD_RESPMEM_MUST_COPY);
-}
-
-void gg_exchange_reply_take(gg_exchange *exchange, int status, const char *content_type,
-                            const char *const *headers, char *body, size_t len)
-{
-    reply(exchange, status, content_type, headers, body, len, MHD_RESPMEM_MUST_FREE);
+    char *copy = malloc(len + 1);
+    if (!copy) {
+        gg_exchange_drop(exchange);
+        return;
+    }
+    if (len)
+        memcpy(copy, body, len);
+    gg_exchange_reply_take(exchange, status, content_type, headers, copy, len);
 }
 
 void gg_exchange_reply_json(gg_exchange *exchange, int status, const char *json)
@@ -410,7 +411,7 @@ static struct MHD_Daemon *start_daemon(gg_server *server, int fd)
 {
     const gg_server_options *options = &server->options;
     size_t files = gg_files_raise();
-    size_t connections = files > 2 * GG_FILES_SPARE ? files - GG_FILES_SPARE : GG_FILES_SPARE;
+    size_t connections = files / 2 > GG_FILES_SPARE ? files - GG_FILES_SPARE : GG_FILES_SPARE;
     if (connections > GG_SERVER_CONNECTIONS)
         connections = GG_SERVER_CONNECTIONS;
     struct MHD_OptionItem pool[] = {{MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)options->threads, NULL},

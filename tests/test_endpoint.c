@@ -21,7 +21,7 @@
 /* ---- a server that follows a script ---- */
 
 typedef struct step {
-    int status; /* 0 = close without a reply, HOLD = answer when told */
+    int status; /* 0 (with some body) = close without a reply, HOLD = answer when told */
     const char *body, *header;
 } step;
 #define HOLD (-1)
@@ -67,10 +67,8 @@ static void play(void *context, gg_exchange *exchange, const gg_exchange_request
     see(s, exchange, request);
     if (s->poison && strstr(request->body, s->poison))
         now = s->poisoned;
-    else if (s->next < STEPS_MAX && s->steps[s->next].status)
+    else if (s->next < STEPS_MAX && (s->steps[s->next].status || s->steps[s->next].body))
         now = s->steps[s->next++];
-    else if (s->next < STEPS_MAX && s->steps[s->next].body)
-        now = s->steps[s->next++]; /* status 0 with a body: drop */
     if (now.status == HOLD) {
         assert_true(s->held_count < HELD_MAX);
         s->held[s->held_count++] = exchange;
@@ -98,7 +96,7 @@ static size_t let_go(script *s)
     gg_exchange *held[HELD_MAX];
     pthread_mutex_lock(&s->lock);
     size_t count = s->held_count;
-    memcpy(held, s->held, count * sizeof *held);
+    memcpy(held, s->held, count * sizeof(gg_exchange *));
     s->held_count = 0;
     pthread_mutex_unlock(&s->lock);
     for (size_t i = 0; i < count; i++)
@@ -484,7 +482,7 @@ static void test_in_flight_limit(void **state)
 static void test_deadlines(void **state)
 {
     (void)state;
-    enum { LEFT_MS = 60 };
+    static const int64_t LEFT_MS = 60;
     client c;
     seen held, queued, in_time;
     /* in flight, and in the queue behind it */

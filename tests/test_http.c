@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #define URL_ROOM  256
-#define REPLY_MAX 100000
+#define REPLY_MAX ((size_t)100000)
 #define OK_REPLY  "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 /* ---- a client on a loop ---- */

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #define TEXT_ROOM 8192
-#define BODY_MAX  1000
+#define BODY_MAX  ((size_t)1000)
 #define HELD_MAX  256
 
 /* A server whose handler tells back what it got, or does what the path asks. */

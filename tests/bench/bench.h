@@ -45,40 +45,41 @@ static inline void bench_stop_unless(int fine, const char *what)
     exit(1);
 }
 
-/* The bodies of chat requests, one a line of a file; without a file, one of the size and shape of a
- * third turn. The caller keeps them for ever. */
+#define BENCH_BODIES_MAX 100000
+
+/* The request of a third turn: its system prompt is a row of zeros of the usual length. */
+#define BENCH_TURN                                                                                 \
+    "{\"role\":\"assistant\",\"content\":\"\",\"tool_calls\":[{\"id\":\"call00001\",\"type\":"     \
+    "\"function\",\"function\":{\"name\":\"guess_word\",\"arguments\":\"{\\\"guess\\\":"           \
+    "\\\"crane\\\"}\"}}]},{\"role\":\"tool\",\"tool_call_id\":\"call00001\",\"content\":\"C-, "    \
+    "R?, A-, N-, E+. Known so far: the fifth letter is E; R is somewhere else; C, A and N are "    \
+    "used up. Five guesses are left.\"}"
+#define BENCH_REQUEST                                                                              \
+    "{\"model\":\"m\",\"temperature\":1,\"max_tokens\":4096,\"seed\":42,\"messages\":["            \
+    "{\"role\":\"system\",\"content\":\"%0900d\"},{\"role\":\"user\",\"content\":\"Begin.\"}"      \
+    "," BENCH_TURN "," BENCH_TURN "],\"tools\":[{\"type\":\"function\",\"function\":"              \
+    "{\"name\":\"guess_word\",\"parameters\":{\"type\":\"object\"}}}]}"
+
+/* The bodies of chat requests, one a line of a file; without a file, the one above. They are kept
+ * for ever. */
 static inline char **bench_bodies(const char *path, size_t *count)
 {
-    static const char TURN[] =
-        "{\"role\":\"assistant\",\"content\":\"\",\"tool_calls\":[{\"id\":\"call00001\",\"type\":"
-        "\"function\",\"function\":{\"name\":\"guess_word\",\"arguments\":\"{\\\"guess\\\":"
-        "\\\"crane"
-        "\\\"}\"}}]},{\"role\":\"tool\",\"tool_call_id\":\"call00001\",\"content\":\"C-, R?, A-, "
-        "N-, "
-        "E+. Known so far: the fifth letter is E; R is somewhere else; C, A and N are used up. "
-        "Five "
-        "guesses are left.\"}";
-    char **bodies = NULL, *line = NULL;
+    static char *bodies[BENCH_BODIES_MAX], only[8192];
+    char *line = NULL;
     size_t room = 0, n = 0;
     FILE *f = path ? fopen(path, "r") : NULL;
     bench_stop_unless(!path || f, "opening the bodies");
     for (ssize_t len; f && (len = getline(&line, &room, f)) > 0; line = NULL, room = 0) {
+        bench_stop_unless(n < BENCH_BODIES_MAX, "keeping so many bodies");
         line[len - 1] = '\0';
-        bodies = realloc(bodies, (n + 1) * sizeof *bodies);
         bodies[n++] = line;
     }
+    free(line);
     if (f)
         fclose(f);
     if (n == 0) {
-        bodies = malloc(sizeof *bodies);
-        bodies[n++] = malloc(8192);
-        snprintf(
-            bodies[0], 8192,
-            "{\"model\":\"m\",\"temperature\":1,\"max_tokens\":4096,\"seed\":42,\"messages\":[{"
-            "\"role\":\"system\",\"content\":\"%0*d\"},{\"role\":\"user\",\"content\":\"Begin.\"},"
-            "%s,%s],\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"guess_word\","
-            "\"parameters\":{\"type\":\"object\"}}}]}",
-            900, 0, TURN, TURN);
+        snprintf(only, sizeof only, BENCH_REQUEST, 0);
+        bodies[n++] = only;
     }
     *count = n;
     return bodies;

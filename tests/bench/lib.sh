@@ -1,3 +1,5 @@
+#!/bin/sh
+# shellcheck disable=SC2034 # the variables are for whoever sources this
 # What the network benches share. Sourced from the project's folder.
 bin=build/release/tests/bench
 tmp=$(mktemp -d)

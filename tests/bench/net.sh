@@ -11,6 +11,7 @@ ours() { "$bin/client" "$url/v1" "$@" >"$tmp/out"; }
 show() { printf ',\n  "%s": {"client": %s, "server": %s}' "$1" "$(cat "$tmp/out")" "$served"; }
 # A server in another process that lets each request wait, so that all are in flight at once.
 in_flight=10000
+# shellcheck disable=SC3045 # dash and bash have -H
 limit=$(ulimit -Hn)
 [ "$limit" = unlimited ] || [ "$limit" -gt $((in_flight + 200)) ] || in_flight=$((limit - 200))
 
