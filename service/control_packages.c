@@ -276,6 +276,12 @@ static void walk(gg_request *request, const char *group, listing *list, bool des
     gg_buf_char(out, '}');
 }
 
+static bool is_absent_or(const cJSON *in, const char *name, const char *value)
+{
+    const char *text = gg_json_text(in, name);
+    return !text || strcmp(text, value) == 0;
+}
+
 const char *gg_list_packages(gg_request *request, const cJSON *in, gg_buf *out, gg_error *error)
 {
     char group[GG_NAME_MAX + 1];
@@ -292,6 +298,11 @@ const char *gg_list_packages(gg_request *request, const cJSON *in, gg_buf *out, 
         return type;
     gg_json_number(in, "CreationTimeAfter", &list.after);
     gg_json_number(in, "CreationTimeBefore", &list.before);
+    /* All of ours are approved and have a version: other wishes find nothing. */
+    if (!is_absent_or(in, "ModelApprovalStatus", "Approved") ||
+        (!is_absent_or(in, "ModelPackageType", "Versioned") &&
+         !is_absent_or(in, "ModelPackageType", "Both")))
+        list.before = -INFINITY;
     list.ends = calloc((size_t)most, sizeof *list.ends);
     if (!list.ends)
         return gg_control_fail(error, GG_INTERNAL, "out of memory for a list");

@@ -330,13 +330,17 @@ static void packages_are_described_and_listed(void **state)
         const char *rest;
         int first, second; /* index into arns; -1 = none */
         bool more;
-    } rows[] = {{"", 0, 1, false},
-                {",\"SortBy\":\"CreationTime\",\"SortOrder\":\"Descending\"", 2, 1, false},
-                {",\"MaxResults\":1,\"SortOrder\":\"Descending\"", 2, -1, true},
-                {",\"MaxResults\":2,\"SortOrder\":\"Descending\",\"NextToken\":\"1\"", 1, 0, false},
-                {",\"MaxResults\":2,\"NextToken\":\"2\"", 2, -1, false},
-                {",\"NextToken\":\"9\"", -1, -1, false},
-                {",\"CreationTimeAfter\":4000000000", -1, -1, false}};
+    } rows[] = {
+        {"", 0, 1, false},
+        {",\"SortBy\":\"CreationTime\",\"SortOrder\":\"Descending\"", 2, 1, false},
+        {",\"MaxResults\":1,\"SortOrder\":\"Descending\"", 2, -1, true},
+        {",\"MaxResults\":2,\"SortOrder\":\"Descending\",\"NextToken\":\"1\"", 1, 0, false},
+        {",\"MaxResults\":2,\"NextToken\":\"2\"", 2, -1, false},
+        {",\"NextToken\":\"9\"", -1, -1, false},
+        {",\"ModelApprovalStatus\":\"Approved\",\"ModelPackageType\":\"Both\"", 0, 1, false},
+        {",\"ModelApprovalStatus\":\"Rejected\"", -1, -1, false},
+        {",\"ModelPackageType\":\"Unversioned\"", -1, -1, false},
+        {",\"CreationTimeAfter\":4000000000", -1, -1, false}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         snprintf(body, sizeof body, "{\"ModelPackageGroupName\":\"%s\"%s}", group, rows[i].rest);
         a = client_control(base, "ListModelPackages", body);
