@@ -108,8 +108,7 @@ static gg_status run_step(gg_op_context *context, const gg_op_request *request, 
     gg_buf_str(out, "{\"metrics\":{");
     write_metric(out, "actor/grad_norm", moved.gradient_norm);
     write_metric(out, "actor/lr", request->adam.learning_rate);
-    write_metric(out, "loss/weight", moved.weight);
-    write_metric(out, "weight_version", (double)moved.version);
+    write_metric(out, "actor/weight_version", (double)moved.version);
     gg_buf_str(out, "}}");
     return GG_OK;
 }

@@ -326,7 +326,8 @@ static void numbers_run_in_order_whatever_the_arrival(void **state)
     expect_result(name, second, "Completed");
     a = result_on(base, name, "operations", third);
     assert_string_equal(answer_text(&a, "status"), "Completed");
-    assert_true(answer_number(&a, "operationResult.optimizerStep.metrics.weight_version") == 1);
+    assert_true(answer_number(&a, "operationResult.optimizerStep.metrics.actor/weight_version") ==
+                1);
     answer_free(&a);
     status_on(base, name, status);
     assert_string_equal(status, "Running");

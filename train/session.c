@@ -235,8 +235,8 @@ void gg_session_chat_url(const gg_session *s, const char *runtime_url, gg_buf *o
 
 /* ---- operations ---- */
 
-/* How many datums from `first` on fit one operation; at least one. */
-static size_t slice(const gg_datum *datums, size_t count, size_t first)
+/* At least one, however large it is. */
+size_t gg_session_slice(const gg_datum *datums, size_t count, size_t first)
 {
     size_t bytes = 0, n = 0;
     while (first + n < count && n < GG_DATUMS_PER_OPERATION) {
@@ -251,7 +251,7 @@ static size_t slice(const gg_datum *datums, size_t count, size_t first)
 size_t gg_session_operations(const gg_datum *datums, size_t count)
 {
     size_t operations = 0;
-    for (size_t first = 0; first < count; first += slice(datums, count, first))
+    for (size_t first = 0; first < count; first += gg_session_slice(datums, count, first))
         operations++;
     return operations;
 }
@@ -262,7 +262,7 @@ gg_status gg_session_forward_backward(gg_session *s, gg_loss loss, const gg_loss
 {
     bool clips = loss == GG_LOSS_PPO || loss == GG_LOSS_CISPO;
     for (size_t first = 0, i = 0, n; first < count; first += n, i++) {
-        n = slice(datums, count, first);
+        n = gg_session_slice(datums, count, first);
         begin_operation(s);
         gg_buf_printf(&s->body, "\"forwardBackward\":{\"lossFnName\":\"%s\",", gg_loss_name(loss));
         if (config && clips) {

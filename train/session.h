@@ -54,6 +54,8 @@ typedef struct gg_operation {
 /* Submits forward-backward over datums[0..count): as many operations as the limits of rl/datum.h
  * ask for. The ids are put into `ids` (room for gg_session_operations(datums, count)). */
 size_t gg_session_operations(const gg_datum *datums, size_t count);
+/* How many datums go into the operation that begins with datums[first]. */
+size_t gg_session_slice(const gg_datum *datums, size_t count, size_t first);
 gg_status gg_session_forward_backward(gg_session *session, gg_loss loss,
                                       const gg_loss_config *config, const gg_datum *datums,
                                       size_t count, gg_operation *ids, gg_error *error);

@@ -138,13 +138,37 @@ static gg_status make_datums(gg_train *t, gg_step *s, gg_error *error)
 
 /* ---- submitting ---- */
 
+/* One operation's metrics on their way into the step's. */
+typedef struct taking {
+    gg_step *step;
+    double share; /* of the step's datums that went into the operation */
+    bool whole;   /* the operation is the optimiser's */
+} taking;
+
+static bool is_count(const char *name)
+{
+    static const char *const counts[] = {"global_token_num", "loss/sum", "loss/weight",
+                                         "loss/tokens", "loss/unreachable_tokens"};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (!strcmp(counts[i], name))
+            return true;
+    return false;
+}
+
+/* A batch that was cut into operations is one again, by the managed SDK's rules: counts are summed,
+ * the gradient's norm is that of the last, all else is a mean over the datums. */
 static void take_metric(void *context, const char *name, double value)
 {
-    gg_step *s = context;
+    const taking *x = context;
+    gg_metrics *metrics = &x->step->metrics;
+    double before = gg_metrics_get(metrics, name);
     if (!strcmp(name, "trainingTokens"))
-        s->count.train += (int64_t)value;
+        x->step->count.train += (int64_t)value;
+    else if (x->whole || strstr(name, "grad_norm"))
+        gg_metrics_set(metrics, "", name, value);
     else
-        gg_metrics_set(&s->metrics, "", name, value);
+        gg_metrics_set(metrics, "", name,
+                       (isnan(before) ? 0 : before) + (is_count(name) ? 1 : x->share) * value);
 }
 
 gg_status gg_step_submit(gg_train *t, gg_step *s, gg_error *error)
@@ -178,8 +202,13 @@ static gg_status save(gg_train *t, gg_error *error)
 gg_status gg_step_settle(gg_train *t, gg_step *s, gg_error *error)
 {
     gg_status status = GG_OK;
-    for (size_t i = 0; i < s->operation_count && status == GG_OK; i++)
-        status = gg_session_wait(t->session, &s->operations[i], take_metric, s, error);
+    size_t first = 0;
+    for (size_t i = 0; i < s->operation_count && status == GG_OK; i++) {
+        size_t count = gg_session_slice(s->datums.items, s->datums.count, first);
+        taking x = {s, (double)count / (double)s->datums.count, i + 1 == s->operation_count};
+        status = gg_session_wait(t->session, &s->operations[i], take_metric, &x, error);
+        first += count;
+    }
     t->checkpoint.step = s->number;
     return status == GG_OK ? save(t, error) : status;
 }

@@ -94,7 +94,7 @@ def main(state, url):
     assert back["status"] == "Completed" and back["operationResult"]["forwardBackward"]["metrics"]["actor/grad_norm"] > 0
     step = train(optimizerStep=dict(adamParamsConfig=dict(learningRate=0.01, beta1=0.9, beta2=0.95, eps=1e-8,
                                                           weightDecay=0.0, gradClipNorm=1.0)))
-    assert step["operationResult"]["optimizerStep"]["metrics"]["weight_version"] == 1
+    assert step["operationResult"]["optimizerStep"]["metrics"]["actor/weight_version"] == 1
     weights = train(saveWeights={})["operationResult"]["saveWeights"]["modelPackageArn"]
     checkpoint = train(saveState={"description": "after one step"})["operationResult"]["saveState"]["modelPackageArn"]
 

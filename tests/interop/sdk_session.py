@@ -38,7 +38,7 @@ with service.create_lora_training_client(base_model=MODEL) as trainer:
     step = trainer.optim_step(AdamParams(learning_rate=0.01))
     metrics = back.result().metrics
     assert abs(metrics["actor/ppo_kl"]) < 1e-12 and metrics["actor/grad_norm"] > 0, metrics
-    assert step.result().metrics["weight_version"] == 1
+    assert step.result().metrics["actor/weight_version"] == 1
     saved = trainer.save_state().result().model_package_arn
     sampler = trainer.save_weights_and_get_sampling_client()
     ids = [256, 259, 269, 268, 262]
