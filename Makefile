@@ -75,6 +75,14 @@ check: ## format, warnings of gcc and clang, static analysis, house rules
 	@sh .ci/deps.sh build check
 	@sh .ci/check.sh '$(CPPFLAGS)'
 
+# In makes of their own, which see the packages that deps has just installed.
+demo: deps ## the whole loop: a held-out list before and after 100 steps of training (about 3 minutes)
+	@$(MAKE) --no-print-directory build/guessgym
+	@sh examples/demo.sh low
+demo-full: deps ## the same, trained at medium effort too
+	@$(MAKE) --no-print-directory build/guessgym
+	@sh examples/demo.sh low medium
+
 bench: build/guessgym $(BENCH_SRC:%.c=build/release/%) ## measures; prints JSON
 	@sh tests/bench/run.sh
 
@@ -120,4 +128,4 @@ clean: ## removes build/
 help: ## this list
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
-.PHONY: all test bench test-threads clean help deps run-tests check man install uninstall FORCE
+.PHONY: all test bench demo demo-full test-threads clean help deps run-tests check man install uninstall FORCE

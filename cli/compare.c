@@ -1,10 +1,15 @@
-/* guessgym compare: two runs of the same tasks against each other. */
+/* guessgym compare: two runs of the same tasks against each other, or two folders of such runs. */
 #include <math.h>
+#include <unistd.h>
 
 #include "cli/term.h"
+#include "core/file.h"
+#include "core/json.h"
 #include "report/compare.h"
 
-#define JSON_MAX (1u << 16)
+#define JSON_MAX  (1u << 16)
+#define PATH_ROOM 4096
+#define PERCENT   100.0
 
 static void print_text(const gg_cli *cli, const gg_comparison *c)
 {
@@ -34,7 +39,8 @@ static void print_warnings(const gg_comparison *c)
         gg_complain("warning: %lld damaged lines are left out", (long long)c->damaged);
 }
 
-static gg_status compare(const gg_cli *cli, gg_comparison *out, gg_error *error)
+static gg_status compare(const gg_cli *cli, const char *before_dir, const char *after_dir,
+                         gg_comparison *out, gg_error *error)
 {
     const gg_compare_options options = {.by =
                                             gg_compare_by_parse(gg_opt_text(cli->opts, GG_OPT_BY)),
@@ -42,9 +48,9 @@ static gg_status compare(const gg_cli *cli, gg_comparison *out, gg_error *error)
                                         .seed = (uint64_t)gg_opt_int(cli->opts, GG_OPT_SEED)};
     gg_run *before = NULL, *after = NULL;
 
-    gg_status status = gg_run_open_read(cli->args[0], &before, error);
+    gg_status status = gg_run_open_read(before_dir, &before, error);
     if (status == GG_OK)
-        status = gg_run_open_read(cli->args[1], &after, error);
+        status = gg_run_open_read(after_dir, &after, error);
     if (status == GG_OK)
         status = gg_compare_runs(before, after, &options, out, error);
     gg_run_close(before);
@@ -52,14 +58,93 @@ static gg_status compare(const gg_cli *cli, gg_comparison *out, gg_error *error)
     return status;
 }
 
-gg_exit gg_cmd_compare(gg_cli *cli)
+/* ---- folders of several efforts: one row each ---- */
+
+static const char *const efforts[] = {"none", "minimal", "low", "medium", "high", "xhigh", "max"};
+
+#define EFFORTS (sizeof efforts / sizeof *efforts)
+
+static bool has_run(const char *dir, const char *effort, char path[PATH_ROOM])
+{
+    char file[PATH_ROOM + 16];
+
+    snprintf(path, PATH_ROOM, "%s/%s", dir, effort);
+    snprintf(file, sizeof file, "%s/run.json", path);
+    return access(file, R_OK) == 0;
+}
+
+/* tokens_per_turn of a run's summary; NaN when it does not say. */
+static double tokens_per_turn(const char *dir)
+{
+    char path[PATH_ROOM + 16];
+    double value = NAN;
+    cJSON *root = NULL;
+    gg_buf text;
+
+    gg_buf_init(&text, GG_FILE_MAX);
+    snprintf(path, sizeof path, "%s/summary.json", dir);
+    if (gg_file_read(path, &text, NULL) == GG_OK &&
+        gg_json_parse(gg_buf_cstr(&text), text.len, &root, NULL) == GG_OK)
+        gg_json_number(root, "tokens_per_turn", &value);
+    cJSON_Delete(root);
+    gg_buf_free(&text);
+    return value;
+}
+
+static void write_row(const char *effort, const gg_comparison *c, double tokens, gg_buf *out)
+{
+    gg_buf_printf(out, "| %-7s | %5.1f %% | %5.1f %% | %+5.1f (%+5.1f to %+5.1f) |", effort,
+                  c->before * PERCENT, c->after * PERCENT, c->difference * PERCENT,
+                  c->interval.low * PERCENT, c->interval.high * PERCENT);
+    if (isnan(tokens))
+        gg_buf_str(out, "           - |");
+    else
+        gg_buf_printf(out, " %11.1f |", tokens);
+    gg_buf_printf(out, " %-11s |\n", c->verdict);
+}
+
+/* Compares what both folders hold of each effort; *count = 0 when they hold no such runs. */
+static gg_status compare_efforts(const gg_cli *cli, gg_buf *out, size_t *count, gg_error *error)
+{
+    const bool json = gg_opt_flag(cli->opts, GG_OPT_JSON);
+    char before[PATH_ROOM], after[PATH_ROOM];
+    gg_status status = GG_OK;
+
+    if (!json)
+        gg_buf_str(
+            out,
+            "| effort  | before  | after   | difference (95 %)      | tokens/turn | verdict     |\n"
+            "|---------|--------:|--------:|------------------------|------------:|-------------|"
+            "\n");
+    *count = 0;
+    for (size_t i = 0; i < EFFORTS && status == GG_OK; i++) {
+        gg_comparison c;
+        if (!has_run(cli->args[0], efforts[i], before) || !has_run(cli->args[1], efforts[i], after))
+            continue;
+        status = compare(cli, before, after, &c, error);
+        if (status != GG_OK)
+            break;
+        print_warnings(&c);
+        if (json) {
+            gg_buf_printf(out, "%s\"%s\":", *count ? "," : "{", efforts[i]);
+            gg_comparison_write(&c, out);
+        } else {
+            write_row(efforts[i], &c, tokens_per_turn(after), out);
+        }
+        ++*count;
+    }
+    if (json)
+        gg_buf_str(out, "}\n");
+    return status;
+}
+
+static gg_exit compare_one(const gg_cli *cli)
 {
     gg_comparison comparison;
     gg_error error = {0};
     gg_buf json;
 
-    gg_status status = compare(cli, &comparison, &error);
-    if (status != GG_OK)
+    if (compare(cli, cli->args[0], cli->args[1], &comparison, &error) != GG_OK)
         return gg_give_up(GG_STARTING, &error);
     if (gg_opt_flag(cli->opts, GG_OPT_JSON)) {
         gg_buf_init(&json, JSON_MAX);
@@ -72,4 +157,20 @@ gg_exit gg_cmd_compare(gg_cli *cli)
     }
     print_warnings(&comparison);
     return GG_EXIT_OK;
+}
+
+gg_exit gg_cmd_compare(gg_cli *cli)
+{
+    gg_error error = {0};
+    gg_buf out;
+    size_t count = 0;
+
+    gg_buf_init(&out, JSON_MAX);
+    gg_status status = compare_efforts(cli, &out, &count, &error);
+    if (status == GG_OK && count > 0)
+        gg_print(&out);
+    gg_buf_free(&out);
+    if (status != GG_OK)
+        return gg_give_up(GG_STARTING, &error);
+    return count > 0 ? GG_EXIT_OK : compare_one(cli);
 }
