@@ -102,7 +102,10 @@ static void on_done(void *context, CURL *easy, CURLcode code)
     }
     char detail[CURL_ERROR_SIZE];
     memcpy(detail, t->detail, sizeof detail);
-    if (transport == GG_TRANSPORT_TOO_BIG)
+    if (transport == GG_TRANSPORT_TOO_BIG && (!t->reply || t->reply->status == GG_E_MEMORY)) {
+        transport = GG_TRANSPORT_OTHER;
+        snprintf(detail, sizeof detail, "out of memory");
+    } else if (transport == GG_TRANSPORT_TOO_BIG)
         snprintf(detail, sizeof detail, "the reply is longer than %zu bytes", t->reply_max);
     finish(t, transport, detail);
     if (scout && transport == GG_TRANSPORT_RESOLVE)

@@ -76,4 +76,17 @@ void gg_exchange_reply_take(gg_exchange *exchange, int status, const char *conte
 /* Closes the connection without a reply. */
 void gg_exchange_drop(gg_exchange *exchange);
 
+/* For endpoints that misbehave on purpose: a reply that comes late, in drips, or not to its end. */
+typedef struct gg_reply_shape {
+    int64_t delay_ms;  /* before the first byte */
+    bool cut;          /* close the connection after `cut_at` bytes of the body */
+    size_t cut_at;     /* Content-Length promises them all */
+    size_t drip_bytes; /* so many at a time, */
+    int64_t drip_ms;   /* with this between them; 0 = all at once */
+} gg_reply_shape;
+/* As gg_exchange_reply. With body NULL the connection is dropped after the delay. */
+void gg_exchange_reply_shaped(gg_exchange *exchange, int status, const char *content_type,
+                              const char *const *headers, const char *body, size_t len,
+                              const gg_reply_shape *shape);
+
 #endif

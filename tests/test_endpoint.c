@@ -1,6 +1,7 @@
 #include "net/due.h"
 #include "net/endpoint.h"
 #include "net/server.h"
+#include "tests/alloc.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -811,6 +812,53 @@ static void test_signing(void **state)
     }
 }
 
+/* ---- short memory ---- */
+
+/* Two requests, one retried, on a new client. */
+static gg_status two_requests(void *context)
+{
+    client *c = context;
+    static const char *const key[] = {"Authorization: Bearer k123", NULL};
+    char url[64];
+    gg_error error = {0};
+    gg_post *posts[2];
+    seen s[2] = {{0}};
+    snprintf(url, sizeof url, "%s/v1", gg_server_url(c->script.server));
+    c->script.next = 0;
+    gg_endpoint_options options = {.base_url = url, .headers = key, .in_flight_max = 1};
+    gg_status status = gg_http_new(&c->loop, &c->http, &error);
+    if (status == GG_OK)
+        status = gg_endpoint_new(c->http, &options, &c->endpoint, &error);
+    gg_post_request request = {.path = "/x", .body = "{}", .len = 2, .headers = key};
+    for (int i = 0; i < 2 && status == GG_OK; i++)
+        status = gg_endpoint_send(c->endpoint, &request, note, &s[i], &posts[i], &error);
+    if (status == GG_OK)
+        run(c);
+    for (int i = 0; i < 2 && status == GG_OK; i++)
+        status = s[i].outcome == GG_RETRY_OK ? GG_OK : GG_E_MEMORY;
+    gg_endpoint_free(c->endpoint);
+    gg_http_free(c->http);
+    c->endpoint = NULL;
+    c->http = NULL;
+    run(c);
+    return status;
+}
+
+static void test_short_memory(void **state)
+{
+    (void)state;
+    client c;
+    start(&c, 1);
+    gg_endpoint_free(c.endpoint);
+    gg_http_free(c.http);
+    c.endpoint = NULL;
+    c.http = NULL;
+    run(&c);
+    c.script.steps[0] = (step){503, "{\"error\":{\"message\":\"busy\"}}", SOON};
+    assert_true(alloc_each_fails(two_requests, &c) > 10);
+    stop(&c);
+}
+
 /* ---- the heap of times ---- */
 
 static void test_due_heap(void **state)
@@ -856,7 +904,8 @@ int main(void)
         cmocka_unit_test(test_cancel),           cmocka_unit_test(test_free_with_requests),
         cmocka_unit_test(test_addresses),        cmocka_unit_test(test_request),
         cmocka_unit_test(test_bad_options),      cmocka_unit_test(test_keys_are_hidden),
-        cmocka_unit_test(test_signing),          cmocka_unit_test(test_due_heap),
+        cmocka_unit_test(test_signing),          cmocka_unit_test(test_short_memory),
+        cmocka_unit_test(test_due_heap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 #include "net/listen.h"
 #include "net/server.h"
+#include "tests/alloc.h"
 #include "tests/peer.h"
 
 #include <setjmp.h>
@@ -40,6 +41,18 @@ static void *tell_later(void *exchange)
     return NULL;
 }
 
+static void shaped(gg_exchange *exchange, const char *how)
+{
+    bool drips = strstr(how, "drip"), slow = strstr(how, "slow");
+    gg_reply_shape shape = {.delay_ms = slow && !drips ? 100000 : 20,
+                            .cut = strstr(how, "cut"),
+                            .cut_at = 7,
+                            .drip_bytes = drips ? 3 : 0,
+                            .drip_ms = slow ? 100000 : 5};
+    const char *body = strstr(how, "drop") ? NULL : "0123456789";
+    gg_exchange_reply_shaped(exchange, 200, "text/plain", NULL, body, 10, &shape);
+}
+
 static void handler(void *context, gg_exchange *exchange, const gg_exchange_request *request)
 {
     bench *b = context;
@@ -51,6 +64,8 @@ static void handler(void *context, gg_exchange *exchange, const gg_exchange_requ
     else if (strcmp(request->path, "/later") == 0) {
         assert_int_equal(pthread_create(&thread, NULL, tell_later, exchange), 0);
         pthread_detach(thread);
+    } else if (strncmp(request->path, "/shape/", 7) == 0) {
+        shaped(exchange, request->path + 7);
     } else if (strcmp(request->path, "/hold") == 0) {
         pthread_mutex_lock(&b->lock);
         b->held[b->held_count++] = exchange;
@@ -282,6 +297,56 @@ static void test_many_at_once(void **state)
 }
 
 /* Stop answers what is owed with 503; an answer that comes after that is thrown away. */
+static void test_shaped_replies(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *body; /* NULL = no reply */
+    } table[] = {
+        {"/shape/late", "0123456789"},  {"/shape/drip", "0123456789"}, {"/shape/cut", "0123456"},
+        {"/shape/drip-cut", "0123456"}, {"/shape/drop", NULL},
+    };
+    bench b;
+    start(&b, ":0", 1);
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        char request[128], reply[TEXT_ROOM];
+        snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", table[i].path);
+        ask(gg_server_port(b.server), request, reply);
+        if (!table[i].body) {
+            assert_string_equal(reply, "");
+            continue;
+        }
+        assert_non_null(strstr(reply, "\r\nContent-Length: 10\r\n"));
+        assert_string_equal(strstr(reply, "\r\n\r\n") + 4, table[i].body);
+    }
+    stop(&b);
+}
+
+/* A server that stops does not wait for replies that would take minutes. */
+static void test_stop_during_shaped_replies(void **state)
+{
+    (void)state;
+    enum { N = 20 };
+    bench b;
+    int fds[N];
+    start(&b, ":0", 2);
+    for (int i = 0; i < N; i++) {
+        const char *request = i % 2 ? "GET /shape/slow HTTP/1.1\r\nHost: x\r\n\r\n"
+                                    : "GET /shape/slow-drip HTTP/1.1\r\nHost: x\r\n\r\n";
+        fds[i] = peer_connect(gg_server_port(b.server));
+        assert_true(peer_say(fds[i], request, strlen(request)));
+    }
+    char head[64];
+    for (int i = 0; i < N; i += 2) /* the drips have begun */
+        assert_true(recv(fds[i], head, sizeof head, 0) > 0);
+    stop(&b);
+    for (int i = 0; i < N; i++) {
+        char reply[TEXT_ROOM];
+        peer_hear(fds[i], reply, sizeof reply);
+        close(fds[i]);
+    }
+}
+
 static void test_stop_while_owed(void **state)
 {
     (void)state;
@@ -441,15 +506,41 @@ static void test_file_limit_is_told(void **state)
     assert_non_null(strstr(error.text, advice));
 }
 
+static gg_status start_and_stop(void *context)
+{
+    (void)context;
+    gg_server *server;
+    gg_error error = {0};
+    gg_server_options options = {.listen = ":0", .handler = handler};
+    gg_status status = gg_server_start(&options, &server, &error);
+    gg_server_stop(server);
+    return status;
+}
+
+static void test_short_memory(void **state)
+{
+    (void)state;
+    assert_true(alloc_each_fails(start_and_stop, NULL) > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_requests),        cmocka_unit_test(test_reply_headers),
-        cmocka_unit_test(test_keep_alive),      cmocka_unit_test(test_body_cap),
-        cmocka_unit_test(test_dripping_sender), cmocka_unit_test(test_many_at_once),
-        cmocka_unit_test(test_stop_while_owed), cmocka_unit_test(test_stop_races_answers),
-        cmocka_unit_test(test_unix_socket),     cmocka_unit_test(test_listen_text),
-        cmocka_unit_test(test_port_taken),      cmocka_unit_test(test_file_limit_is_told),
+        cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_reply_headers),
+        cmocka_unit_test(test_keep_alive),
+        cmocka_unit_test(test_body_cap),
+        cmocka_unit_test(test_dripping_sender),
+        cmocka_unit_test(test_many_at_once),
+        cmocka_unit_test(test_stop_while_owed),
+        cmocka_unit_test(test_shaped_replies),
+        cmocka_unit_test(test_stop_during_shaped_replies),
+        cmocka_unit_test(test_stop_races_answers),
+        cmocka_unit_test(test_unix_socket),
+        cmocka_unit_test(test_listen_text),
+        cmocka_unit_test(test_port_taken),
+        cmocka_unit_test(test_file_limit_is_told),
+        cmocka_unit_test(test_short_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
