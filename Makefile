@@ -75,11 +75,13 @@ check: ## format, warnings of gcc and clang, static analysis, house rules
 	@sh .ci/deps.sh build check
 	@sh .ci/check.sh '$(CPPFLAGS)'
 
-# In makes of their own, which see the packages that deps has just installed.
-demo: deps ## the whole loop: a held-out list before and after 100 steps of training (about 3 minutes)
+# In makes of their own, which see the packages that have just been installed.
+demo: ## the whole loop: a held-out list before and after 100 steps of training (about 3 minutes)
+	@sh .ci/deps.sh build
 	@$(MAKE) --no-print-directory build/guessgym
 	@sh examples/demo.sh low
-demo-full: deps ## the same, trained at medium effort too
+demo-full: ## the same, trained at medium effort too
+	@sh .ci/deps.sh build
 	@$(MAKE) --no-print-directory build/guessgym
 	@sh examples/demo.sh low medium
 

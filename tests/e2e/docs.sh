@@ -1,0 +1,34 @@
+#!/bin/sh
+# Every command shown in a ```sh block of README.md and docs/ runs. What would take minutes, installs packages or needs a
+# server of the user's is shortened or left out here, by name, and said.
+set -eu
+cd "$(dirname "$0")/../.."
+root=$PWD
+. tests/lib/serve.sh
+dir=$(mktemp -d)
+serve build/guessgym serve policy --listen 127.0.0.1:0
+trap 'kill $server; rm -rf "$dir"' EXIT
+awk '/^```sh$/ { on = 1; next } /^```$/ { on = 0 } on { print FILENAME "\t" $0 }' README.md docs/*.md examples/README.md >"$dir/commands"
+[ "$(wc -l <"$dir/commands")" -ge 8 ] || { echo "not ok: too few commands found"; exit 1; }
+mkdir "$dir/work"
+ln -s "$root/build" "$root/examples" "$root/wordlists" "$dir/work/"
+cd "$dir/work"
+ran=0
+while IFS="$(printf '\t')" read -r page command <&3; do
+    case $command in
+    '' | '#'*) continue ;;
+    'make demo' | 'make demo-'* | 'make test' | 'make bench' | 'make check' | 'make deps' | 'make interop'* | 'sudo '*)
+        grep -q "^${command#make }:" "$root/Makefile" || { echo "not ok: $page: no such target: $command"; exit 1; }
+        echo "checked only that the target is there: $command"
+        continue
+        ;;
+    esac
+    command=$(printf '%s\n' "$command" | sed "s|http://127.0.0.1:8000/v1|$url|; s|^guessgym |build/guessgym |; s|--steps 100|--steps 2|")
+    if ! printf 'crane\nslate\nmoist\nmoist\nmoist\nmoist\nmoist\n' | sh -c "$command" >"$dir/out" 2>&1; then
+        echo "not ok: $page: $command"
+        tail -n 5 "$dir/out"
+        exit 1
+    fi
+    ran=$((ran + 1))
+done 3<"$dir/commands"
+echo "ok: $ran commands of README and docs ran"
