@@ -161,13 +161,17 @@ static gg_status keep_calls(gg_actor *actor, gg_error *error)
     actor->pending = pending;
     actor->pending_count = found->count;
     actor->next = 0;
+    if (found->count == 0)
+        return GG_OK;
+    /* In one piece of the right size: thousands of episodes wait at once. */
+    turn->calls = gg_episode_alloc(actor->episode, found->count * sizeof *turn->calls);
+    if (!turn->calls)
+        return no_memory(error);
+    turn->call_count = found->count;
     for (size_t i = 0; i < found->count; i++) {
         const gg_found_call *from = &found->calls[i];
-        gg_call *call =
-            gg_episode_push(actor->episode, &turn->calls, &turn->call_count, sizeof *call);
-        if (!call)
-            return no_memory(error);
-        call->status = GG_CALL_FAILED;
+        gg_call *call = &turn->calls[i];
+        *call = (gg_call){.status = GG_CALL_FAILED};
         if (*from->id)
             call->id = keep(actor, from->id, strlen(from->id));
         call->name = keep(actor, from->name, strlen(from->name));

@@ -85,15 +85,21 @@ static void note_faults(gg_episode *episode, const gg_reply *reply)
 gg_status gg_tokens_record(gg_episode *episode, const gg_reply *reply, bool *forked,
                            gg_error *error)
 {
-    size_t turn = episode->turn_count - 1, count = turn, length = 0;
+    size_t turn = episode->turn_count - 1, length = 0;
     bool has_ids = reply && reply->id_count && reply->prompt_count;
     *forked = false;
-    gg_turn_tokens *tokens = gg_episode_push(episode, &episode->tokens, &count, sizeof *tokens);
-    if (!tokens)
-        return gg_fail(error, GG_E_MEMORY, "out of memory for a token record");
+    /* An episode without ids needs no arrays; with the first ids the turns before get theirs. */
+    if (!has_ids && reply)
+        note(episode, GG_UNTRAINABLE_SOME_IDS);
+    if (!has_ids && !episode->tokens)
+        return GG_OK;
+    gg_turn_tokens *tokens = NULL;
+    for (size_t count = episode->tokens ? turn : 0; count <= turn;) {
+        tokens = gg_episode_push(episode, &episode->tokens, &count, sizeof *tokens);
+        if (!tokens)
+            return gg_fail(error, GG_E_MEMORY, "out of memory for a token record");
+    }
     if (!has_ids) {
-        if (reply)
-            note(episode, GG_UNTRAINABLE_SOME_IDS);
         tokens->prompt_from = (int64_t)sequence_length(episode, turn);
         return GG_OK;
     }

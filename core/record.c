@@ -5,7 +5,8 @@
 #include <string.h>
 
 #define FIRST_BLOCK 4096
-#define BLOCK_MAX   (64u << 10) /* blocks double up to here; a larger request gets its own */
+#define MORE_BLOCK  2048        /* at least; thousands of episodes are in memory at once, so an */
+#define BLOCK_MAX   (64u << 10) /* arena grows by half, up to here; larger requests get their own */
 #define FIRST_ARRAY 4           /* elements of an array that push begins */
 #define ALIGNMENT   (_Alignof(max_align_t))
 
@@ -83,6 +84,7 @@ gg_call_status gg_call_status_parse(const char *name)
 struct gg_arena {
     gg_arena *older;
     size_t used, room;
+    size_t total; /* room of this block and all older ones */
     _Alignas(max_align_t) char bytes[];
 };
 
@@ -94,6 +96,7 @@ static gg_arena *block_new(gg_arena *older, size_t room)
     block->older = older;
     block->used = 0;
     block->room = room;
+    block->total = room + (older ? older->total : 0);
     return block;
 }
 
@@ -102,7 +105,9 @@ static void *take(gg_arena **arena, size_t bytes, size_t alignment)
     gg_arena *block = *arena;
     size_t start = (block->used + alignment - 1) & ~(alignment - 1);
     if (start > block->room || bytes > block->room - start) {
-        size_t room = block->room < BLOCK_MAX ? block->room * 2 : BLOCK_MAX;
+        size_t room = block->total / 2 < BLOCK_MAX ? block->total / 2 : BLOCK_MAX;
+        if (room < MORE_BLOCK)
+            room = MORE_BLOCK;
         if (bytes > SIZE_MAX / 2)
             return NULL;
         block = block_new(*arena, bytes > room ? bytes : room);
