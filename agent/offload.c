@@ -89,9 +89,8 @@ gg_status gg_offload_start(uv_loop_t *loop, const gg_job *job, gg_offload_done d
     return GG_OK;
 }
 
-void gg_offload_leave(gg_offload *o, gg_play *play, gg_offload_list *behind)
+void gg_offload_leave(gg_offload *o, gg_offload_list *behind)
 {
-    o->job.play = play;
     o->done = NULL;
     o->behind = behind;
     o->next = behind->first;

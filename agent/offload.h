@@ -25,8 +25,9 @@ typedef void (*gg_offload_done)(void *context, const gg_job *job);
 /* Copies the job's texts and gives it buffers of its own. `done` is called on the loop. */
 gg_status gg_offload_start(uv_loop_t *loop, const gg_job *job, gg_offload_done done, void *context,
                            gg_offload **out, gg_error *error);
-/* No callback; the play is finished when the call comes back. */
-void gg_offload_leave(gg_offload *offload, gg_play *play, gg_offload_list *behind);
+/* No callback; the job's play, which is the offload's from now on, is finished when the call comes
+ * back. */
+void gg_offload_leave(gg_offload *offload, gg_offload_list *behind);
 size_t gg_offload_count(const gg_offload_list *behind);
 /* The list goes away before its calls come back. */
 void gg_offload_forget(gg_offload_list *behind);

@@ -156,7 +156,8 @@ static void unlink_slot(slot *s)
 
 static void leave_call(slot *s)
 {
-    gg_offload_leave(s->call, gg_actor_release(s->actor), &s->rollout->behind);
+    (void)gg_actor_release(s->actor); /* the call keeps it */
+    gg_offload_leave(s->call, &s->rollout->behind);
     s->call = NULL;
 }
 
