@@ -238,9 +238,29 @@ static void the_example_conforms(void **state)
     gg_error error = {0};
     (void)state;
     play_open(&p, lock_path, NULL);
+    assert_null(p.game->api->default_tasks(p.game->env, "test")); /* built without its list */
     if (gg_env_check(p.game, tasks, 4, 1, see, NULL, &broken, &error) != GG_OK)
         fail_msg("%s", error.text);
     play_close(&p);
+}
+
+/* A list beside the plug-in is found. */
+static void the_example_brings_tasks(void **state)
+{
+    play p;
+    size_t broken = 0;
+    char path[128];
+    gg_error error = {0};
+    (void)state;
+    snprintf(path, sizeof path, "%s/tasks.txt", folder);
+    assert_int_equal(gg_file_write(path, "416\n007\n", 8, &error), GG_OK);
+    play_open(&p, lock_path, NULL);
+    assert_string_equal(p.game->api->default_tasks(p.game->env, "test"), path);
+    assert_null(p.game->api->default_tasks(p.game->env, "train"));
+    if (gg_env_check(p.game, NULL, 0, 1, see, NULL, &broken, &error) != GG_OK)
+        fail_msg("%s", error.text);
+    play_close(&p);
+    unlink(path);
 }
 
 static gg_status open_once(void *context)
@@ -270,6 +290,7 @@ int main(void)
         cmocka_unit_test(a_text_file_is_no_plugin),
         cmocka_unit_test(the_example_plays),
         cmocka_unit_test(the_example_conforms),
+        cmocka_unit_test(the_example_brings_tasks),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -7,9 +7,12 @@
  *
  * It uses the installed headers alone. The program that loads it exports the gg_ functions.
  */
+#define _GNU_SOURCE /* dladdr */
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <guessgym/env.h>
 
@@ -20,7 +23,10 @@
 struct gg_env {
     int dials, turns; /* options */
     char tools[2048];
+    char tasks[4096]; /* path of the list that ships, "" when it is not there */
 };
+
+static const gg_env_api api; /* the table, at the end of this file */
 
 struct gg_play {
     const gg_env *env;
@@ -97,6 +103,19 @@ static void write_tools(gg_env *env)
     snprintf(env->tools + len, room - (size_t)len, "]}}}]");
 }
 
+/* Tasks ship as tasks.txt beside the plug-in, wherever that is. */
+static void find_tasks(gg_env *env)
+{
+    Dl_info where;
+    if (!dladdr(&api, &where) || !where.dli_fname)
+        return;
+    const char *slash = strrchr(where.dli_fname, '/');
+    int folder = slash ? (int)(slash - where.dli_fname) + 1 : 0;
+    int len = snprintf(env->tasks, sizeof env->tasks, "%.*stasks.txt", folder, where.dli_fname);
+    if (len < 0 || len >= (int)sizeof env->tasks || access(env->tasks, R_OK) != 0)
+        env->tasks[0] = '\0';
+}
+
 static gg_status open_lock(const char *config, gg_env **out, gg_error *error)
 {
     double dials = 0, turns = 0;
@@ -113,6 +132,7 @@ static gg_status open_lock(const char *config, gg_env **out, gg_error *error)
     env->dials = (int)dials;
     env->turns = (int)turns;
     write_tools(env);
+    find_tasks(env);
     *out = env;
     return GG_OK;
 }
@@ -144,9 +164,8 @@ static const char *tools(const gg_env *env)
 
 static const char *default_tasks(const gg_env *env, const char *split)
 {
-    (void)env;
-    (void)split;
-    return NULL; /* given by --tasks; see tasks.txt */
+    /* One list for measuring; a game to be trained would bring a "train" and a "val" too. */
+    return strcmp(split, "test") == 0 && env->tasks[0] ? env->tasks : NULL;
 }
 
 /* ---- a play ----------------------------------------------------------------------------- */
