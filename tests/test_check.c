@@ -62,9 +62,9 @@ typedef enum fault {
     RENDER_RAW
 } fault;
 
-static fault now;      /* the fault at work */
-static int calls_ever; /* for COUNTS_GLOBALLY */
-static int tries_ever; /* for KEEPS_STATE_GLOBALLY */
+static fault now;              /* the fault at work */
+static _Atomic int calls_ever; /* for COUNTS_GLOBALLY */
+static _Atomic int tries_ever; /* for KEEPS_STATE_GLOBALLY */
 
 struct gg_env {
     int unused;
@@ -205,14 +205,14 @@ static void tell(const gg_play *play, gg_buf *text)
 
 static void try_digit(gg_play *play, int digit, gg_result *r)
 {
-    int *tries = now == KEEPS_STATE_GLOBALLY ? &tries_ever : &play->tries;
     bool found = digit == play->hidden[4] - '0';
+    int tries = now == KEEPS_STATE_GLOBALLY ? ++tries_ever : ++play->tries;
     r->status = GG_CALL_VALID;
     r->moved = true;
-    r->done = play->over = found || ++*tries == 3;
+    r->done = play->over = found || tries == 3;
     r->outcome = now == DONE_UNPLAYED ? GG_UNPLAYED : found ? GG_SOLVED : GG_LOST;
     if (now != NO_TEXT)
-        gg_buf_printf(r->text, "%d is %s; tries %d.", digit, found ? "right" : "wrong", *tries);
+        gg_buf_printf(r->text, "%d is %s; tries %d.", digit, found ? "right" : "wrong", tries);
     if (now == COUNTS_GLOBALLY)
         gg_buf_int(r->text, ++calls_ever);
     if (now == NOT_UTF8)
