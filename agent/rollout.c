@@ -466,11 +466,12 @@ static gg_status start_tick(gg_rollout *r, uv_timer_t **out, gg_error *error)
     return GG_OK;
 }
 
-/* Nothing ever worked: a list of errored episodes would hide that. */
+/* Nothing ever worked: a list of errored episodes would hide that, and so would one of truncated
+ * ones (a token limit above what the model takes is refused as a context that is full). */
 static void check_any_reply(gg_rollout *r)
 {
-    if (!r->halted && !r->replies && r->count &&
-        r->ledger.by_outcome[GG_ERRORED] == (int64_t)r->count)
+    int64_t failed = r->ledger.by_outcome[GG_ERRORED] + r->ledger.by_outcome[GG_TRUNCATED];
+    if (!r->halted && !r->replies && r->count && failed == (int64_t)r->count)
         halt_endpoint(r, "answered no request", r->last_failure);
 }
 

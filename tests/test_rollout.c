@@ -380,6 +380,28 @@ static void a_short_plan_that_never_worked_is_unreachable(void **state)
     close_world(&w);
 }
 
+/* "max_tokens=9 cannot be greater than max_model_len=8", says vLLM to every request. */
+static int limit_too_high(void *context, const farm_request *request, gg_buf *reply)
+{
+    (void)context;
+    (void)request;
+    gg_buf_str(reply, "{\"error\":{\"message\":\"max_tokens=9 cannot be greater than "
+                      "max_model_len=8\",\"code\":400}}");
+    return 400;
+}
+
+static void a_context_that_is_full_at_once_for_all_is_no_result(void **state)
+{
+    static world w;
+    gg_error error;
+    (void)state;
+    open_world(&w, limit_too_high, NULL, 5, 2);
+    open_rollout(&w);
+    assert_int_equal(play(&w, &error), GG_E_UNREACHABLE);
+    assert_non_null(strstr(error.text, "max_model_len"));
+    close_world(&w);
+}
+
 static int too_long(void *context, const farm_request *request, gg_buf *reply)
 {
     if (request->tool_results < 2)
@@ -592,6 +614,7 @@ int main(void)
         cmocka_unit_test(errored_members_are_played_again),
         cmocka_unit_test(a_hopeless_endpoint_stops_the_run),
         cmocka_unit_test(a_short_plan_that_never_worked_is_unreachable),
+        cmocka_unit_test(a_context_that_is_full_at_once_for_all_is_no_result),
         cmocka_unit_test(a_full_context_is_an_outcome),
         cmocka_unit_test(one_bad_player_hurts_no_other),
         cmocka_unit_test(stopping_drains),
