@@ -38,4 +38,17 @@ struct gg_actor {
     int64_t tokens, last_prompt;
 };
 
+/* agent/episode_record.c: what goes into the record. All strings are copied into its arena. */
+gg_status gg_actor_no_memory(gg_error *error);
+const char *gg_actor_keep(gg_actor *actor, const char *text, size_t len); /* NULL: no memory */
+gg_turn *gg_actor_turn(gg_actor *actor);                                  /* the newest one */
+/* Begins a turn; `reply` NULL = it got none. */
+gg_status gg_actor_add_turn(gg_actor *actor, const gg_reply *reply, const gg_exchange_log *log,
+                            gg_error *error);
+/* Weight version and token counts. */
+gg_status gg_actor_note_reply(gg_actor *actor, const gg_reply *reply, gg_error *error);
+/* The calls that were found, in the record and as work to do. */
+gg_status gg_actor_keep_calls(gg_actor *actor, gg_error *error);
+bool gg_actor_set_repairs(gg_actor *actor, gg_call *call, uint32_t repairs);
+
 #endif

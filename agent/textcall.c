@@ -7,13 +7,13 @@
 
 #include <string.h>
 
+#include "agent/cursor.h"
 #include "core/json.h"
 
-#define LITERAL_DEPTH 8
-#define LITERAL_MAX   (1u << 20)
+#define ARGUMENTS_MAX (1u << 20)
 
 typedef struct scan {
-    const char *at, *end;
+    gg_cursor in;
     gg_found *found;
     const gg_tools *tools;
     gg_repair kind;
@@ -21,22 +21,12 @@ typedef struct scan {
 
 static void skip_space(scan *s)
 {
-    while (s->at < s->end && memchr(" \t\r\n", *s->at, 4))
-        s->at++;
+    gg_skip_space(&s->in);
 }
 
-/* Passes over `mark` if it is next, white space before it included. */
 static bool take(scan *s, const char *mark)
 {
-    size_t n = strlen(mark);
-    const char *start = s->at;
-    skip_space(s);
-    if ((size_t)(s->end - s->at) >= n && memcmp(s->at, mark, n) == 0) {
-        s->at += n;
-        return true;
-    }
-    s->at = start;
-    return false;
+    return gg_take(&s->in, mark);
 }
 
 static bool take_any(scan *s, const char *const *marks, size_t count)
@@ -51,17 +41,17 @@ static bool take_any(scan *s, const char *const *marks, size_t count)
 static bool at_end(scan *s)
 {
     skip_space(s);
-    return s->at == s->end;
+    return s->in.at == s->in.end;
 }
 
 /* Everything up to `mark`, which is passed over. */
 static bool take_until(scan *s, const char *mark, gg_json_name *inside)
 {
-    const char *found = memmem(s->at, (size_t)(s->end - s->at), mark, strlen(mark));
+    const char *found = memmem(s->in.at, (size_t)(s->in.end - s->in.at), mark, strlen(mark));
     if (!found)
         return false;
-    *inside = (gg_json_name){.bytes = s->at, .len = (size_t)(found - s->at)};
-    s->at = found + strlen(mark);
+    *inside = (gg_json_name){.bytes = s->in.at, .len = (size_t)(found - s->in.at)};
+    s->in.at = found + strlen(mark);
     return true;
 }
 
@@ -74,10 +64,10 @@ static bool is_name_char(char c)
 static bool take_name(scan *s, gg_json_name *name)
 {
     skip_space(s);
-    const char *start = s->at;
-    while (s->at < s->end && is_name_char(*s->at))
-        s->at++;
-    *name = (gg_json_name){.bytes = start, .len = (size_t)(s->at - start)};
+    const char *start = s->in.at;
+    while (s->in.at < s->in.end && is_name_char(*s->in.at))
+        s->in.at++;
+    *name = (gg_json_name){.bytes = start, .len = (size_t)(s->in.at - start)};
     return name->len > 0;
 }
 
@@ -99,7 +89,7 @@ static bool emit(scan *s, gg_json_name name, const char *arguments, size_t len)
         s->found->status = GG_E_MEMORY;
         return false;
     }
-    gg_found_add(s->found, &call, s->tools, UINT32_C(1) << s->kind);
+    gg_found_add(s->found, &call, s->tools, GG_REPAIR_BIT(s->kind));
     return true;
 }
 
@@ -151,14 +141,14 @@ static bool read_call_object(gg_json_reader *r, object *o)
 static bool take_object(scan *s, bool needs_arguments)
 {
     object o = {.has_arguments = false};
-    gg_json_reader r = gg_json_reader_make(s->at, (size_t)(s->end - s->at));
+    gg_json_reader r = gg_json_reader_make(s->in.at, (size_t)(s->in.end - s->in.at));
     gg_buf_init(&o.name, GG_REPLY_STRING_MAX);
     gg_buf_init(&o.text, GG_REPLY_STRING_MAX);
     bool done = read_call_object(&r, &o) && (o.has_arguments || !needs_arguments);
     if (done) {
         gg_json_name name = {.bytes = o.name.data, .len = o.name.len};
         done = emit(s, name, o.has_arguments ? o.arguments.bytes : NULL, o.arguments.len);
-        s->at = r.at;
+        s->in.at = r.at;
     }
     gg_buf_free(&o.name);
     gg_buf_free(&o.text);
@@ -231,9 +221,9 @@ static bool take_function(scan *s)
     if (!take(s, "<function=") || !take_until(s, ">", &tool))
         return false;
     skip_space(s);
-    if (s->at < s->end && *s->at == '{')
+    if (s->in.at < s->in.end && *s->in.at == '{')
         return take_until(s, "</function>", &inside) && emit(s, tool, inside.bytes, inside.len);
-    gg_buf_init(&arguments, LITERAL_MAX);
+    gg_buf_init(&arguments, ARGUMENTS_MAX);
     bool done = take_parameters(s, tool, &arguments) && take(s, "</function>") &&
                 emit(s, tool, arguments.data, arguments.len);
     gg_buf_free(&arguments);
@@ -241,105 +231,6 @@ static bool take_function(scan *s)
 }
 
 /* ------------------------------------------------------------------ f(a=1) */
-
-static bool literal(scan *s, gg_buf *out, int depth);
-
-static bool literal_string(scan *s, gg_buf *out)
-{
-    char quote = *s->at++;
-    gg_buf text;
-    gg_buf_init(&text, LITERAL_MAX);
-    while (s->at < s->end && *s->at != quote && *s->at != '\n') {
-        char c = *s->at++;
-        if (c == '\\' && s->at < s->end) {
-            c = *s->at++;
-            c = (char)(c == 'n' ? '\n' : c == 't' ? '\t' : c);
-        }
-        gg_buf_char(&text, c);
-    }
-    bool done = s->at < s->end && *s->at == quote && text.status == GG_OK;
-    if (done) {
-        s->at++;
-        gg_buf_json(out, gg_buf_cstr(&text), text.len);
-    }
-    gg_buf_free(&text);
-    return done;
-}
-
-static bool literal_list(scan *s, gg_buf *out, const char *close, int depth)
-{
-    bool first = true;
-    gg_buf_char(out, '[');
-    while (!take(s, close)) {
-        if (!first) {
-            if (!take(s, ","))
-                return false;
-            if (take(s, close))
-                break;
-            gg_buf_char(out, ',');
-        }
-        first = false;
-        if (!literal(s, out, depth))
-            return false;
-    }
-    gg_buf_char(out, ']');
-    return true;
-}
-
-static bool literal_dict(scan *s, gg_buf *out, int depth)
-{
-    bool first = true;
-    gg_buf_char(out, '{');
-    while (!take(s, "}")) {
-        if (!first && !take(s, ","))
-            return false;
-        skip_space(s);
-        if (!first)
-            gg_buf_char(out, ',');
-        first = false;
-        if (s->at == s->end || (*s->at != '"' && *s->at != '\'') || !literal_string(s, out) ||
-            !take(s, ":"))
-            return false;
-        gg_buf_char(out, ':');
-        if (!literal(s, out, depth))
-            return false;
-    }
-    gg_buf_char(out, '}');
-    return true;
-}
-
-/* A Python literal as JSON. */
-static bool literal(scan *s, gg_buf *out, int depth)
-{
-    static const struct {
-        const char *python, *json;
-    } names[] = {{"True", "true"}, {"False", "false"}, {"None", "null"},
-                 {"true", "true"}, {"false", "false"}, {"null", "null"}};
-    skip_space(s);
-    if (s->at == s->end || depth == 0)
-        return false;
-    if (*s->at == '"' || *s->at == '\'')
-        return literal_string(s, out);
-    if (take(s, "["))
-        return literal_list(s, out, "]", depth - 1);
-    if (take(s, "("))
-        return literal_list(s, out, ")", depth - 1);
-    if (take(s, "{"))
-        return literal_dict(s, out, depth - 1);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (take(s, names[i].python)) {
-            gg_buf_str(out, names[i].json);
-            return true;
-        }
-    }
-    gg_json_reader r = gg_json_reader_make(s->at, (size_t)(s->end - s->at));
-    double value;
-    if (!gg_read_double(&r, &value))
-        return false;
-    gg_buf_add(out, s->at, (size_t)(r.at - s->at));
-    s->at = r.at;
-    return true;
-}
 
 static bool take_keywords(scan *s, gg_buf *out)
 {
@@ -356,7 +247,7 @@ static bool take_keywords(scan *s, gg_buf *out)
         first = false;
         gg_buf_json(out, name.bytes, name.len);
         gg_buf_char(out, ':');
-        if (!literal(s, out, LITERAL_DEPTH))
+        if (!gg_take_literal(&s->in, out))
             return false;
     }
     gg_buf_char(out, '}');
@@ -369,7 +260,7 @@ static bool take_pythonic(scan *s)
     size_t had = s->found->count;
     gg_json_name name;
     gg_buf arguments;
-    gg_buf_init(&arguments, LITERAL_MAX);
+    gg_buf_init(&arguments, ARGUMENTS_MAX);
     bool done = take_name(s, &name) && take(s, "(") && take_keywords(s, &arguments) &&
                 emit(s, name, arguments.data, arguments.len);
     gg_buf_free(&arguments);
@@ -448,10 +339,10 @@ static bool wrap_python(scan *s)
 /* The JSON object that is next, as its bytes. */
 static bool take_raw_object(scan *s, gg_json_name *raw)
 {
-    gg_json_reader r = gg_json_reader_make(s->at, (size_t)(s->end - s->at));
+    gg_json_reader r = gg_json_reader_make(s->in.at, (size_t)(s->in.end - s->in.at));
     if (!gg_read_raw(&r, raw) || raw->bytes[0] != '{')
         return false;
-    s->at = r.at;
+    s->in.at = r.at;
     return true;
 }
 
@@ -549,7 +440,7 @@ void gg_find_text_calls(gg_found *found, const char *text, size_t len, const gg_
     if (!may_be_call(text, len))
         return;
     for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++) {
-        scan s = {text, text + len, found, tools, wrappers[i].kind};
+        scan s = {{text, text + len}, found, tools, wrappers[i].kind};
         size_t before = found->count;
         if (wrappers[i].wrap(&s) && at_end(&s) && found->status == GG_OK)
             return;

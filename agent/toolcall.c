@@ -7,7 +7,6 @@
 #include "core/json_escape.h"
 #include "core/rng.h"
 
-#define BIT(repair) (UINT32_C(1) << (repair))
 _Static_assert(GG_REPAIR_COUNT <= 32, "repairs are kept as bits of 32");
 
 const char *gg_repair_name(gg_repair repair)
@@ -72,7 +71,7 @@ static const char *fix_name(const gg_tools *tools, const char *name, uint32_t *r
     const char *marker = strstr(start, "<|");
     if (marker) {
         end = marker;
-        done |= BIT(GG_REPAIR_NAME_MARKER);
+        done |= GG_REPAIR_BIT(GG_REPAIR_NAME_MARKER);
     }
     const char *first = start, *last = end;
     while (first < last && is_space(*first))
@@ -80,7 +79,7 @@ static const char *fix_name(const gg_tools *tools, const char *name, uint32_t *r
     while (last > first && is_space(last[-1]))
         last--;
     if (first != start || last != end)
-        done |= BIT(GG_REPAIR_NAME_SPACE);
+        done |= GG_REPAIR_BIT(GG_REPAIR_NAME_SPACE);
     const char *known = gg_tools_find(tools, first, (size_t)(last - first));
     for (size_t i = 0; !known && i < sizeof prefixes / sizeof *prefixes; i++) {
         size_t n = strlen(prefixes[i]);
@@ -88,7 +87,7 @@ static const char *fix_name(const gg_tools *tools, const char *name, uint32_t *r
             continue;
         known = gg_tools_find(tools, first + n, (size_t)(last - first) - n);
         if (known)
-            done |= BIT(GG_REPAIR_NAME_PREFIX);
+            done |= GG_REPAIR_BIT(GG_REPAIR_NAME_PREFIX);
     }
     if (known)
         *repairs |= done;
@@ -219,7 +218,7 @@ static void add_objects(gg_found *found, const gg_found_call *form, const char *
         gg_found_call *call = found->count < GG_CALLS_MAX ? push(found) : NULL;
         if (!call) {
             if (found->count)
-                found->calls[found->count - 1].repairs |= BIT(GG_REPAIR_DROPPED);
+                found->calls[found->count - 1].repairs |= GG_REPAIR_BIT(GG_REPAIR_DROPPED);
             return;
         }
         *call = *form;
@@ -242,32 +241,32 @@ void gg_found_add(gg_found *found, const gg_reply_call *given, const gg_tools *t
         .id = given->id,
         .raw_name = given->name ? given->name : "",
         .raw = text ? text : "",
-        .repairs = repairs | (given->legacy ? BIT(GG_REPAIR_LEGACY) : 0),
+        .repairs = repairs | (given->legacy ? GG_REPAIR_BIT(GG_REPAIR_LEGACY) : 0),
     };
     call.name = fix_name(tools, call.raw_name, &call.repairs);
     if (!call.name) {
         call.fault = GG_FAULT_UNKNOWN_TOOL;
-        call.repairs |= BIT(GG_REPAIR_NAME_UNKNOWN);
+        call.repairs |= GG_REPAIR_BIT(GG_REPAIR_NAME_UNKNOWN);
         call.name = safe_name(found, call.raw_name);
         if (!call.name)
             found->status = GG_E_MEMORY;
     }
     if (!text || is_null(text)) {
-        call.repairs |= BIT(GG_REPAIR_ARGS_EMPTY);
+        call.repairs |= GG_REPAIR_BIT(GG_REPAIR_ARGS_EMPTY);
         text = "{}";
     } else if (given->bare && *text == '{') {
-        call.repairs |= BIT(GG_REPAIR_ARGS_OBJECT);
+        call.repairs |= GG_REPAIR_BIT(GG_REPAIR_ARGS_OBJECT);
     }
     const char *inner = decode_twice(found, text);
     if (inner) {
-        call.repairs |= BIT(GG_REPAIR_ARGS_TWICE);
+        call.repairs |= GG_REPAIR_BIT(GG_REPAIR_ARGS_TWICE);
         text = inner;
     }
     size_t count = count_objects(text, strlen(text));
     if (count > 1)
-        call.repairs |= BIT(GG_REPAIR_ARGS_GLUED);
+        call.repairs |= GG_REPAIR_BIT(GG_REPAIR_ARGS_GLUED);
     if (count == 0) {
-        call.repairs |= BIT(GG_REPAIR_ARGS_BROKEN);
+        call.repairs |= GG_REPAIR_BIT(GG_REPAIR_ARGS_BROKEN);
         if (call.fault == GG_FAULT_NONE)
             call.fault = GG_FAULT_BAD_ARGUMENTS;
         text = "{}";
@@ -305,7 +304,7 @@ static void settle_ids(gg_found *found, const gg_ids *ids)
         bool given = call->id && strlen(call->id) <= GG_CALL_ID_MAX;
         if (given && !is_taken(found, i, ids, call->id))
             continue;
-        call->repairs |= BIT(given ? GG_REPAIR_ID_REPEATED : GG_REPAIR_ID_MADE);
+        call->repairs |= GG_REPAIR_BIT(given ? GG_REPAIR_ID_REPEATED : GG_REPAIR_ID_MADE);
         char made[GG_MADE_ID];
         do {
             gg_make_id(ids->seed, serial++, made);
@@ -325,13 +324,13 @@ static void find_structured(gg_found *found, const gg_reply *reply, const gg_too
     for (size_t i = 0; i < reply->call_count; i++)
         gg_found_add(found, &reply->calls[i], tools, 0);
     if (reply->calls_dropped && found->count)
-        found->calls[found->count - 1].repairs |= BIT(GG_REPAIR_DROPPED);
+        found->calls[found->count - 1].repairs |= GG_REPAIR_BIT(GG_REPAIR_DROPPED);
     if (!gg_reply_cut(reply))
         return;
     /* Arguments that were cut can still be JSON by chance, so none of them is run. */
     for (size_t i = 0; i < found->count; i++) {
         found->calls[i].fault = GG_FAULT_CUT;
-        found->calls[i].repairs |= BIT(GG_REPAIR_CUT);
+        found->calls[i].repairs |= GG_REPAIR_BIT(GG_REPAIR_CUT);
     }
 }
 
@@ -346,7 +345,7 @@ static void find_in_text(gg_found *found, const gg_tools *tools)
     for (size_t i = 0; i < found->count; i++) {
         found->calls[i].id = "";
         if (found->thoughts)
-            found->calls[i].repairs |= BIT(GG_REPAIR_THOUGHTS);
+            found->calls[i].repairs |= GG_REPAIR_BIT(GG_REPAIR_THOUGHTS);
     }
 }
 

@@ -54,6 +54,7 @@ typedef enum gg_repair {
     GG_REPAIR_CUT,           /* cut: in a reply that the token limit cut */
     GG_REPAIR_COUNT
 } gg_repair;
+#define GG_REPAIR_BIT(repair) (UINT32_C(1) << (repair))
 /* "name_space" ...; static storage. */
 const char *gg_repair_name(gg_repair repair);
 
