@@ -90,20 +90,6 @@ static gg_status recover(collector *c, gg_error *error)
 
 /* ---- a play that has ended ---- */
 
-static gg_status append(collector *c, const gg_episode *episode, gg_error *error)
-{
-    gg_buf_reset(&c->line);
-    gg_status status = gg_episode_write_tokens(episode, &c->line, error);
-    if (status == GG_OK && c->line.len > 0)
-        status = gg_run_append(c->run, GG_JOURNAL_TOKENS, c->line.data, c->line.len, error);
-    gg_buf_reset(&c->line);
-    if (status == GG_OK)
-        status = gg_episode_write(episode, &c->line, error);
-    if (status == GG_OK)
-        status = gg_run_append(c->run, GG_JOURNAL_EPISODES, c->line.data, c->line.len, error);
-    return status;
-}
-
 static gg_status take(void *context, size_t index, gg_episode *episode, gg_error *error)
 {
     collector *c = context;
@@ -112,7 +98,8 @@ static gg_status take(void *context, size_t index, gg_episode *episode, gg_error
     (void)index;
     episode->policy.endpoint = c->plan->player->shown; /* a loopback port says nothing */
     if (episode->outcome != GG_UNPLAYED) { /* left over from an interruption: nothing to keep */
-        status = append(c, episode, error);
+        status = gg_run_append_episode(c->run, GG_JOURNAL_EPISODES, GG_JOURNAL_TOKENS, episode,
+                                       &c->line, error);
         if (status == GG_OK)
             status = gg_summary_add(c->summary, episode, error);
         if (status == GG_OK && c->groups)

@@ -294,6 +294,21 @@ gg_status gg_run_append(gg_run *run, gg_journal journal, const char *line, size_
     return GG_OK;
 }
 
+gg_status gg_run_append_episode(gg_run *run, gg_journal episodes, gg_journal tokens,
+                                const gg_episode *episode, gg_buf *scratch, gg_error *error)
+{
+    gg_buf_reset(scratch);
+    gg_status status = gg_episode_write_tokens(episode, scratch, error);
+    if (status == GG_OK && scratch->len > 0)
+        status = gg_run_append(run, tokens, scratch->data, scratch->len, error);
+    gg_buf_reset(scratch);
+    if (status == GG_OK)
+        status = gg_episode_write(episode, scratch, error);
+    if (status == GG_OK)
+        status = gg_run_append(run, episodes, scratch->data, scratch->len, error);
+    return status;
+}
+
 gg_status gg_run_sync(gg_run *run, gg_journal journal, gg_error *error)
 {
     int fd = run->journals[journal].fd;

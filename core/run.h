@@ -54,6 +54,9 @@ const char *gg_run_config(const gg_run *run);
  * cut back and reported. */
 gg_status gg_run_append(gg_run *run, gg_journal journal, const char *line, size_t len,
                         gg_error *error);
+/* Appends one play: its token record, if it has one, then its record. `scratch` is reused. */
+gg_status gg_run_append_episode(gg_run *run, gg_journal episodes, gg_journal tokens,
+                                const gg_episode *episode, gg_buf *scratch, gg_error *error);
 /* Flushes to the disk (fdatasync). */
 gg_status gg_run_sync(gg_run *run, gg_journal journal, gg_error *error);
 /* Removes a journal's contents (the step files once their checkpoint stands). */

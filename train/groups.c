@@ -16,11 +16,13 @@ static const char *refusal(const gg_episode *const *plays, size_t size)
     return NULL;
 }
 
+/* Pairwise against the first play: equal in the sense that the advantages use. */
 static void look_for_signal(gg_group *group)
 {
     for (size_t i = 1; i < group->size; i++) {
         const gg_episode *a = group->plays[0], *b = group->plays[i];
-        group->reward_signal = group->reward_signal || a->reward != b->reward;
+        const double pair[] = {a->reward, b->reward};
+        group->reward_signal = group->reward_signal || !gg_rewards_equal(pair, 2);
         group->outcome_signal =
             group->outcome_signal || (a->outcome == GG_SOLVED) != (b->outcome == GG_SOLVED);
     }

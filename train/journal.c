@@ -88,8 +88,8 @@ gg_status gg_train_append_records(gg_train *t, gg_plays *plays, const gg_groups 
         return GG_OK;
     for (size_t i = 0; i < plays->groups * plays->group_size && status == GG_OK; i++)
         if (plays->items[i] && is_kept(t, plays, i))
-            status = gg_plays_append(plays, plays->items[i], GG_JOURNAL_EPISODES, GG_JOURNAL_TOKENS,
-                                     error);
+            status = gg_run_append_episode(t->o.run, GG_JOURNAL_EPISODES, GG_JOURNAL_TOKENS,
+                                           plays->items[i], &plays->line, error);
     for (size_t g = 0; g < groups->count && status == GG_OK; g++) {
         gg_buf_reset(&plays->line);
         gg_group_write(groups, g, &plays->line);

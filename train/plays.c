@@ -142,21 +142,6 @@ size_t gg_plays_plan(gg_plays *plays)
     return count;
 }
 
-gg_status gg_plays_append(gg_plays *plays, const gg_episode *episode, gg_journal episodes,
-                          gg_journal tokens, gg_error *error)
-{
-    gg_buf_reset(&plays->line);
-    gg_status status = gg_episode_write_tokens(episode, &plays->line, error);
-    if (status == GG_OK && plays->line.len)
-        status = gg_run_append(plays->run, tokens, plays->line.data, plays->line.len, error);
-    gg_buf_reset(&plays->line);
-    if (status == GG_OK)
-        status = gg_episode_write(episode, &plays->line, error);
-    if (status == GG_OK)
-        status = gg_run_append(plays->run, episodes, plays->line.data, plays->line.len, error);
-    return status;
-}
-
 gg_status gg_plays_take(void *context, size_t index, gg_episode *episode, gg_error *error)
 {
     gg_plays *plays = context;
@@ -170,9 +155,9 @@ gg_status gg_plays_take(void *context, size_t index, gg_episode *episode, gg_err
     *at = episode;
     if (plays->player) /* a session's address differs from one resumption to the next */
         episode->policy.endpoint = plays->player;
-    return plays->unwritten
-               ? GG_OK
-               : gg_plays_append(plays, episode, plays->episodes, plays->tokens, error);
+    return plays->unwritten ? GG_OK
+                            : gg_run_append_episode(plays->run, plays->episodes, plays->tokens,
+                                                    episode, &plays->line, error);
 }
 
 gg_status gg_plays_write_down(gg_plays *plays, gg_error *error)
@@ -180,7 +165,8 @@ gg_status gg_plays_write_down(gg_plays *plays, gg_error *error)
     gg_status status = GG_OK;
     for (size_t i = 0; i < plays->groups * plays->group_size && status == GG_OK; i++)
         if (plays->items[i])
-            status = gg_plays_append(plays, plays->items[i], plays->episodes, plays->tokens, error);
+            status = gg_run_append_episode(plays->run, plays->episodes, plays->tokens,
+                                           plays->items[i], &plays->line, error);
     plays->unwritten = false;
     return status;
 }

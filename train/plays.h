@@ -38,8 +38,5 @@ size_t gg_plays_plan(gg_plays *plays);
 gg_status gg_plays_take(void *context, size_t index, gg_episode *episode, gg_error *error);
 /* Writes down what was taken while `unwritten`, and from now on at once. */
 gg_status gg_plays_write_down(gg_plays *plays, gg_error *error);
-/* Appends one play's lines to the given journals of its run. */
-gg_status gg_plays_append(gg_plays *plays, const gg_episode *episode, gg_journal episodes,
-                          gg_journal tokens, gg_error *error);
 
 #endif
