@@ -18,7 +18,7 @@ SANITIZE := -O1 -g -fsanitize=address,undefined -fno-omit-frame-pointer -fno-san
 THREADS  := -O1 -g -fsanitize=thread
 # What runs on more than one thread.
 TSAN_TESTS := $(wildcard tests/test_server.c tests/test_session.c tests/test_service.c tests/test_endpoint.c \
-                         tests/test_baselines.c tests/test_rollout.c tests/test_guess.c tests/test_check.c)
+                         tests/test_baselines.c tests/test_rollout.c tests/test_guess_plays.c tests/test_check.c)
 
 LIB_SRC  := $(foreach r,$(filter-out cli,$(ROOMS)),$(wildcard $(r)/*.c))
 CLI_SRC  := $(wildcard cli/*.c)

@@ -70,6 +70,11 @@ static const gg_cmd commands[] = {
      EXAMPLES("guessgym mark speed abide", "BBYBY",
               "guessgym mark < pairs.txt", "one `guess answer` a line"),
      gg_cmd_mark},
+    {GG_CMD_ENV_CHECK, "env-check", "[NAME|FILE.so]", 0, 1,
+     "walk an environment through its contract and name each rule it breaks",
+     EXAMPLES("guessgym env-check ./examples/env-lock/lock.so", "a plug-in, on the tasks it ships",
+              "guessgym env-check guess --tasks mine.txt --json", "a built-in, for scripts"),
+     gg_cmd_env_check},
     {GG_CMD_HELP, "help", "[COMMAND]", 0, 2, "this page, or a command's", NULL, gg_cmd_help},
     {GG_CMD_VERSION, "version", "", 0, 0, "name and version", NULL, gg_cmd_version},
 };
