@@ -76,4 +76,29 @@ $gg train --steps 2 --batch 12 --loss cross_entropy --from "$dir/teacher" --held
 $gg train --steps 1 --batch 12 --group-size 4 --effort low --tasks "$dir/rows/train.jsonl" --val "$dir/rows/val.jsonl" \
     --adapter "$dir/plain/adapter.json" -o "$dir/second" --json >/dev/null
 cmp -s "$dir/plain/adapter.json" "$dir/second/adapter.json" && fail "a second training changed nothing"
+
+# A budget ends the run after a whole step, without an error.
+train budget --max-total-tokens 30000 >"$dir/budget.json"
+python3 - "$dir" <<'PY'
+import json, sys
+said = json.load(open(sys.argv[1] + "/budget.json"))
+assert 0 < said["steps"] < 4 and said["stopped"], said
+assert sum(said["tokens"].values()) >= 30000
+PY
+
+# SIGINT: what was played is kept, the command to go on is said, and the end is the same.
+(name=stopped; exec $gg train --steps 4 --batch 12 --group-size 4 --effort low --tasks "$dir/rows/train.jsonl" \
+    --val "$dir/rows/val.jsonl" --val-every 2 --seed 3 --keep all --concurrency 2 -o "$dir/$name") >/dev/null 2>"$dir/err" &
+pid=$!
+count=0
+while [ "${count:-0}" -lt 2 ]; do
+    sleep 0.02
+    count=$(grep -c step "$dir/stopped/metrics.jsonl" 2>/dev/null || true)
+done
+kill -INT $pid
+code=0; wait $pid || code=$?
+[ $code = 130 ] || fail "SIGINT: exit $code: $(cat "$dir/err")"
+grep -q -- --resume "$dir/err" || fail "SIGINT: the command to go on is not said"
+train stopped --resume >/dev/null
+cmp "$dir/plain/adapter.json" "$dir/stopped/adapter.json" || fail "SIGINT and --resume: other weights"
 echo ok
