@@ -20,6 +20,9 @@ THREADS  := -O1 -g -fsanitize=thread
 TSAN_TESTS := $(wildcard tests/test_server.c tests/test_session.c tests/test_service.c tests/test_endpoint.c \
                          tests/test_baselines.c tests/test_rollout.c tests/test_guess_plays.c tests/test_check.c)
 
+# Sub-makes use every core.
+MANY     := --no-print-directory -j$(shell nproc)
+
 LIB_SRC  := $(foreach r,$(filter-out cli,$(ROOMS)),$(wildcard $(r)/*.c))
 CLI_SRC  := $(wildcard cli/*.c)
 TEST_SRC := $(wildcard tests/test_*.c)
@@ -32,22 +35,26 @@ WRAP     := $(foreach f,malloc calloc realloc strdup strndup,-Wl,--wrap=$(f))
 define FLAVOUR
 $(1)/%.o: %.c
 	@mkdir -p $$(dir $$@)
-	$$(CC) $$(CPPFLAGS) $$(ALL_CFLAGS) $(2) -c $$< -o $$@
+	@echo '  cc  $$@'
+	@$$(CC) $$(CPPFLAGS) $$(ALL_CFLAGS) $(2) -c $$< -o $$@
 $(1)/libguessgym.a: $$(LIB_SRC:%.c=$(1)/%.o)
 	@rm -f $$@
-	ar rcs $$@ $$^
+	@ar rcs $$@ $$^
 $(1)/libcli.a: $$(patsubst %.c,$(1)/%.o,$$(filter-out cli/main.c,$$(CLI_SRC)))
 	@rm -f $$@
-	ar rcs $$@ $$^
+	@ar rcs $$@ $$^
 $(1)/guessgym: $(1)/cli/main.o $(1)/libcli.a $(1)/libguessgym.a
-	$$(CC) $(2) $$(LDFLAGS) -rdynamic $$^ $$(LDLIBS) -o $$@
+	@echo '  ld  $$@'
+	@$$(CC) $(2) $$(LDFLAGS) -rdynamic $$^ $$(LDLIBS) -o $$@
 $(1)/tests/helpers.a: $$(HELP_SRC:%.c=$(1)/%.o)
 	@rm -f $$@
-	ar rcs $$@ $$^
+	@ar rcs $$@ $$^
 $(1)/tests/test_%: $(1)/tests/test_%.o $(1)/tests/helpers.a $(1)/libcli.a $(1)/libguessgym.a
-	$$(CC) $(2) $$(LDFLAGS) -rdynamic $(WRAP) $$< -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group -lcmocka $$(LDLIBS) -o $$@
+	@echo '  ld  $$@'
+	@$$(CC) $(2) $$(LDFLAGS) -rdynamic $(WRAP) $$< -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group -lcmocka $$(LDLIBS) -o $$@
 $(1)/tests/bench/%: $(1)/tests/bench/%.o $(1)/tests/helpers.a $(1)/libcli.a $(1)/libguessgym.a
-	$$(CC) $(2) $$(LDFLAGS) -rdynamic $$< -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group $$(LDLIBS) -o $$@
+	@echo '  ld  $$@'
+	@$$(CC) $(2) $$(LDFLAGS) -rdynamic $$< -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group $$(LDLIBS) -o $$@
 -include $$(LIB_SRC:%.c=$(1)/%.d) $$(CLI_SRC:%.c=$(1)/%.d) $$(TEST_SRC:%.c=$(1)/%.d) $$(HELP_SRC:%.c=$(1)/%.d) $$(BENCH_SRC:%.c=$(1)/%.d)
 endef
 
@@ -68,7 +75,7 @@ deps: ## installs the Debian packages that are missing
 
 # In a make of its own, which sees the packages that deps has just installed.
 test: deps ## every test, under the sanitizers
-	@$(MAKE) --no-print-directory run-tests
+	@$(MAKE) $(MANY) run-tests
 run-tests: build/guessgym build/test/guessgym $(TEST_SRC:%.c=build/test/%)
 	@sh tests/run.sh
 
@@ -79,11 +86,11 @@ check: ## format, warnings of gcc and clang, static analysis, house rules
 # In makes of their own, which see the packages that have just been installed.
 demo: ## the whole loop: a held-out list before and after 100 steps of training (about 3 minutes)
 	@sh .ci/deps.sh build
-	@$(MAKE) --no-print-directory build/guessgym
+	@$(MAKE) $(MANY) build/guessgym
 	@sh examples/demo.sh low
 demo-full: ## the same, trained at medium effort too
 	@sh .ci/deps.sh build
-	@$(MAKE) --no-print-directory build/guessgym
+	@$(MAKE) $(MANY) build/guessgym
 	@sh examples/demo.sh low medium
 
 bench: build/guessgym $(BENCH_SRC:%.c=build/release/%) ## measures; prints JSON
