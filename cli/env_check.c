@@ -111,7 +111,7 @@ gg_exit gg_cmd_env_check(gg_cli *cli)
         return check(cli, name);
     if (child == 0) {
         gg_exit code = check(cli, name);
-        exit(gg_close_stdout(code));
+        exit((int)gg_close_stdout(code));
     }
     if (waitpid(child, &state, 0) != child)
         return GG_EXIT_INTERNAL;

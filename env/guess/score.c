@@ -57,24 +57,27 @@ typedef enum fact_kind {
     AFTER
 } fact_kind;
 
+#define TEXT(literal) literal, sizeof(literal) - 1
+
 static const struct {
     const char *name;
+    size_t len;
     fact_kind kind;
     enum part part;
 } facts[] = {
-    {"marks", MARKS, PARTS},
-    {"candidates_before", BEFORE, PARTS},
-    {"candidates_after", AFTER, PARTS},
-    {"new_greens", ADD_NUMBER, NEW_GREENS},
-    {"new_yellows", ADD_NUMBER, NEW_YELLOWS},
-    {"new_letters", ADD_NUMBER, NEW_LETTERS},
-    {"greens_dropped", ADD_NUMBER, GREENS_DROPPED},
-    {"yellows_missing", ADD_NUMBER, YELLOWS_MISSING},
-    {"greys_used", ADD_NUMBER, GREYS_USED},
-    {"repeat", ADD_TRUE, REPEATS},
-    {"listed", ADD_FALSE, UNLISTED},
-    {"refused", ADD_ANY, REFUSED},
-    {"malformed", ADD_ANY, MALFORMED},
+    {TEXT("marks"), MARKS, PARTS},
+    {TEXT("candidates_before"), BEFORE, PARTS},
+    {TEXT("candidates_after"), AFTER, PARTS},
+    {TEXT("new_greens"), ADD_NUMBER, NEW_GREENS},
+    {TEXT("new_yellows"), ADD_NUMBER, NEW_YELLOWS},
+    {TEXT("new_letters"), ADD_NUMBER, NEW_LETTERS},
+    {TEXT("greens_dropped"), ADD_NUMBER, GREENS_DROPPED},
+    {TEXT("yellows_missing"), ADD_NUMBER, YELLOWS_MISSING},
+    {TEXT("greys_used"), ADD_NUMBER, GREYS_USED},
+    {TEXT("repeat"), ADD_TRUE, REPEATS},
+    {TEXT("listed"), ADD_FALSE, UNLISTED},
+    {TEXT("refused"), ADD_ANY, REFUSED},
+    {TEXT("malformed"), ADD_ANY, MALFORMED},
 };
 
 typedef struct sums {
@@ -139,7 +142,7 @@ static void add_call(const gg_call *call, sums *into)
         return;
     while (gg_read_name(&r, &name) && gg_read_raw(&r, &value))
         for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
-            if (gg_name_is(name, facts[i].name)) {
+            if (name.len == facts[i].len && memcmp(name.bytes, facts[i].name, name.len) == 0) {
                 add_fact(i, value, into);
                 break;
             }
