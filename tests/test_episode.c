@@ -337,6 +337,65 @@ static void plays(void **state)
         check_play(&ask, rows[i].prompt, rows[i].script, rows[i].want, rows[i].why);
 }
 
+/* Whatever is said, the conversation stays one that every endpoint takes, and the episode ends
+ * within the caps. */
+static void any_replies(void **state)
+{
+    static const char *const choices[] = {
+        CALLS(ADD("a", "2")),
+        CALLS(ADD("b", "900")),
+        CALLS(ADD("c", "1") "," ADD("c", "1") "," PEEK),
+        CALLS("{\"function\":{\"name\":\"add\",\"arguments\":\"{\\\"n\\\":1}{\\\"n\\\":2}\"}}"),
+        CALLS("{\"id\":\"\",\"function\":{\"name\":\"a b<|x\",\"arguments\":\"{\\\"n\\\":\"}}"),
+        CALLS("{\"id\":\"d\",\"function\":{\"name\":\"add\",\"arguments\":[1]}}"),
+        CALLS("{}"),
+        TEXT("hello"),
+        TEXT(""),
+        TEXT("add 1"),
+        TEXT("add 1\\nadd 2"),
+        TEXT("[add(n=1), peek()]"),
+        TEXT("</think>"),
+        "{\"message\":{\"content\":null,\"reasoning\":\"hm\"}}",
+        "{\"message\":{\"content\":\"\\ud800\"}}",
+        "{}",
+    };
+    const uint64_t seed = 4711;
+    gg_rng rng;
+    gg_ask ask = plain();
+    (void)state;
+    print_message("seed %llu\n", (unsigned long long)seed);
+    gg_rng_seed(&rng, seed);
+    for (int round = 0; round < 500; round++) {
+        const char *script[COUNTER_TURNS + 1] = {NULL};
+        world w;
+        gg_error error;
+        gg_episode *e;
+        gg_buf sent, line;
+        gg_buf_init(&sent, 1u << 20);
+        gg_buf_init(&line, 1u << 20);
+        for (int t = 0; t < COUNTER_TURNS; t++)
+            script[t] = choices[gg_rng_below(&rng, sizeof choices / sizeof *choices)];
+        ask.echo_reasoning = round % 2 ? GG_ON : GG_OFF;
+        assert_int_equal(open_world(&w, &ask, "30", &error), GG_OK);
+        assert_int_equal(play(&w, script, &sent, &e, &error), GG_OK);
+        assert_true(e->outcome != GG_UNPLAYED && e->outcome != GG_ERRORED);
+        assert_true(e->turn_count <= COUNTER_TURNS);
+        int64_t moved = 0;
+        for (size_t t = 0; t < e->turn_count; t++)
+            for (size_t c = 0; c < e->turns[t].call_count; c++) {
+                double n;
+                assert_non_null(e->turns[t].calls[c].result);
+                moved += gg_fact_number(e->turns[t].calls[c].facts, "n", &n);
+            }
+        assert_int_equal(moved, e->moves);
+        assert_int_equal(gg_episode_write(e, &line, &error), GG_OK);
+        gg_episode_free(e);
+        close_world(&w);
+        gg_buf_free(&sent);
+        gg_buf_free(&line);
+    }
+}
+
 static void nudges_are_an_option(void **state)
 {
     static const char *const script[] = {TEXT("a"), TEXT("b"), TEXT("c"), TEXT("d"), NULL};
@@ -699,6 +758,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plays),
+        cmocka_unit_test(any_replies),
         cmocka_unit_test(nudges_are_an_option),
         cmocka_unit_test(conversation),
         cmocka_unit_test(record),
