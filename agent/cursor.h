@@ -12,9 +12,14 @@ typedef struct gg_cursor {
     const char *at, *end;
 } gg_cursor;
 
+static inline bool gg_is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
 static inline void gg_skip_space(gg_cursor *c)
 {
-    while (c->at < c->end && memchr(" \t\r\n", *c->at, 4))
+    while (c->at < c->end && gg_is_space(*c->at))
         c->at++;
 }
 

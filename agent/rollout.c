@@ -149,8 +149,14 @@ void gg_rollout_stop(gg_rollout *r)
 static void unlink_slot(slot *s)
 {
     gg_rollout *r = s->rollout;
-    *(s->before ? &s->before->after : &r->first) = s->after;
-    *(s->after ? &s->after->before : &r->last) = s->before;
+    if (s->before)
+        s->before->after = s->after;
+    else
+        r->first = s->after;
+    if (s->after)
+        s->after->before = s->before;
+    else
+        r->last = s->before;
     r->in_flight--;
 }
 
@@ -174,8 +180,10 @@ static void free_slot(slot *s)
 
 static void abandon(gg_rollout *r)
 {
-    while (r->first)
-        free_slot(r->first);
+    for (slot *s = r->first, *after; s; s = after) {
+        after = s->after;
+        free_slot(s);
+    }
 }
 
 /* ------------------------------------------------------------------ the end of an episode */
@@ -409,7 +417,10 @@ static void start(gg_rollout *r)
     s->rollout = r;
     s->index = r->next++;
     s->before = r->last;
-    *(r->last ? &r->last->after : &r->first) = s;
+    if (r->last)
+        r->last->after = s;
+    else
+        r->first = s;
     r->last = s;
     r->in_flight++;
     s->begun_ms = now(r);

@@ -184,12 +184,12 @@ gg_status gg_actor_new(gg_stage *stage, const gg_planned *planned, const char *s
     actor->constrained = stage->frame.constrained;
     gg_buf_init(&actor->history, GG_HISTORY_MAX);
     actor->episode = gg_episode_new();
-    gg_status status = GG_OK;
-    if (!actor->episode || !fill(actor, planned, started))
-        status = gg_fail(error, GG_E_MEMORY, "out of memory for an episode");
-    if (status == GG_OK)
-        status = game->api->start(game->env, planned->task->prompt, actor->episode->seed,
-                                  &actor->play, error);
+    if (!actor->episode || !fill(actor, planned, started)) {
+        gg_actor_free(actor);
+        return gg_actor_no_memory(error);
+    }
+    gg_status status = game->api->start(game->env, planned->task->prompt, actor->episode->seed,
+                                        &actor->play, error);
     if (status == GG_OK)
         status = keep_answer(actor, error);
     if (status == GG_OK)

@@ -22,6 +22,11 @@ static gg_status no_memory(const loader *l, gg_error *error)
     return gg_fail(error, GG_E_MEMORY, "out of memory while reading %s", l->path);
 }
 
+static const char *keep(loader *l, const char *text)
+{
+    return gg_pool_copy(&l->out->strings, text, strlen(text));
+}
+
 static gg_task *push(loader *l)
 {
     gg_tasks *tasks = l->out;
@@ -48,17 +53,15 @@ typedef struct row {
 static gg_status add_task(loader *l, const row *r, const char *bytes, size_t len, gg_error *error)
 {
     gg_task *task = push(l);
-    char *id = task ? strdup(r->id) : NULL;
-    char *prompt = id ? strdup(r->prompt) : NULL;
-    if (!prompt) {
-        free(id);
+    if (!task)
         return no_memory(l, error);
-    }
-    task->id = id;
-    task->prompt = prompt;
+    task->id = keep(l, r->id);
+    task->prompt = keep(l, r->prompt);
+    if (!task->id || !task->prompt)
+        return no_memory(l, error);
     gg_sha256_hex(bytes, len, task->digest);
     gg_buf_reset(&l->identity);
-    gg_status status = l->game->api->identity(l->game->env, prompt, &l->identity, error);
+    gg_status status = l->game->api->identity(l->game->env, task->prompt, &l->identity, error);
     if (status == GG_OK)
         status = gg_buf_status(&l->identity, "a task's identity", error);
     if (status != GG_OK)
@@ -214,7 +217,7 @@ gg_status gg_tasks_load(const gg_game *game, const char *path, gg_tasks *out, gg
     loader l = {.game = game, .path = path, .out = out};
     *out = (gg_tasks){0};
     gg_buf_init(&l.identity, GG_FILE_MAX);
-    out->path = strdup(path);
+    out->path = keep(&l, path);
     gg_status status = out->path ? read_tasks(&l, error) : no_memory(&l, error);
     gg_buf_free(&l.identity);
     if (status != GG_OK)
@@ -226,12 +229,8 @@ void gg_tasks_free(gg_tasks *tasks)
 {
     if (!tasks)
         return;
-    for (size_t i = 0; i < tasks->count; i++) {
-        free((char *)(uintptr_t)tasks->items[i].id); /* ours, though const to all others */
-        free((char *)(uintptr_t)tasks->items[i].prompt);
-    }
     free(tasks->items);
-    free(tasks->path);
+    gg_pool_free(&tasks->strings);
     *tasks = (gg_tasks){0};
 }
 

@@ -11,7 +11,8 @@ typedef struct gg_tasks {
     gg_task *items;
     size_t count;
     char identity[65]; /* SHA-256 of the sorted keys */
-    char *path;
+    const char *path;
+    gg_pool strings; /* ids, prompts and the path, where gg_tasks_load made them */
 } gg_tasks;
 
 /* Refuses an empty file, a duplicated key, a bad row - with file and line. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/cursor.h"
 #include "core/json.h"
 #include "core/json_escape.h"
 #include "core/rng.h"
@@ -53,11 +54,6 @@ void gg_found_free(gg_found *found)
     gg_found_init(found);
 }
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 /* ------------------------------------------------------------------ rung 2 */
 
 /* What models and servers put before a tool's name. */
@@ -74,9 +70,9 @@ static const char *fix_name(const gg_tools *tools, const char *name, uint32_t *r
         done |= GG_REPAIR_BIT(GG_REPAIR_NAME_MARKER);
     }
     const char *first = start, *last = end;
-    while (first < last && is_space(*first))
+    while (first < last && gg_is_space(*first))
         first++;
-    while (last > first && is_space(last[-1]))
+    while (last > first && gg_is_space(last[-1]))
         last--;
     if (first != start || last != end)
         done |= GG_REPAIR_BIT(GG_REPAIR_NAME_SPACE);
@@ -117,18 +113,18 @@ static size_t object_length(const char *text, size_t len)
     gg_json_name raw;
     if (!gg_read_raw(&r, &raw) || raw.bytes[0] != '{')
         return 0;
-    while (r.at < r.end && is_space(*r.at))
+    while (r.at < r.end && gg_is_space(*r.at))
         r.at++;
     return (size_t)(r.at - text);
 }
 
 static bool is_null(const char *text)
 {
-    while (is_space(*text))
+    while (gg_is_space(*text))
         text++;
     if (strncmp(text, "null", 4) == 0)
         text += 4;
-    while (is_space(*text))
+    while (gg_is_space(*text))
         text++;
     return *text == '\0';
 }
@@ -139,7 +135,7 @@ static const char *decode_twice(gg_found *found, const char *text)
     gg_buf inner;
     gg_json_reader r = gg_json_reader_make(text, strlen(text));
     const char *copy = NULL;
-    while (is_space(*text))
+    while (gg_is_space(*text))
         text++;
     if (*text != '"')
         return NULL;
@@ -154,6 +150,7 @@ static const char *decode_twice(gg_found *found, const char *text)
 /* Lone surrogates and NULs in escapes are no text; sent back they poison the conversation. */
 static const char *mend_escapes(gg_found *found, const char *text)
 {
+    static const char replacement[4] = {'f', 'f', 'f', 'd'}; /* U+FFFD */
     if (!strstr(text, "\\u"))
         return text;
     size_t len = strlen(text);
@@ -170,7 +167,7 @@ static const char *mend_escapes(gg_found *found, const char *text)
             p += 12;
         } else {
             if (gg_json_is_lost(unit))
-                memcpy(p + 2, "fffd", 4);
+                memcpy(p + 2, replacement, sizeof replacement);
             p += 6;
         }
     }

@@ -134,7 +134,7 @@ bool gg_skip_thoughts(const char *text, size_t len, const char **rest, size_t *r
 void gg_find_text_calls(gg_found *found, const char *text, size_t len, const gg_tools *tools);
 /* Rungs 2 and 3 for one call; appends it (or several, when glued). Strings must live as long as
  * `found`. Used by rung 4 too. */
-void gg_found_add(gg_found *found, const gg_reply_call *call, const gg_tools *tools,
+void gg_found_add(gg_found *found, const gg_reply_call *given, const gg_tools *tools,
                   uint32_t repairs);
 
 #endif

@@ -4,12 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/cursor.h"
 #include "core/json.h"
 
 struct gg_tools {
     cJSON *list;
     size_t count;
-    const cJSON **functions; /* `count` of them, inside `list` */
+    struct tool {
+        const char *name; /* inside `list`, as the function is */
+        const cJSON *function;
+    } * tools;
 };
 
 void gg_tools_free(gg_tools *tools)
@@ -17,24 +21,25 @@ void gg_tools_free(gg_tools *tools)
     if (!tools)
         return;
     cJSON_Delete(tools->list);
-    free(tools->functions);
+    free(tools->tools);
     free(tools);
 }
 
 static gg_status index_functions(gg_tools *tools, gg_error *error)
 {
     int size = cJSON_GetArraySize(tools->list);
-    tools->functions = calloc((size_t)size + 1, sizeof *tools->functions);
-    if (!tools->functions)
+    tools->tools = calloc((size_t)size + 1, sizeof *tools->tools);
+    if (!tools->tools)
         return gg_fail(error, GG_E_MEMORY, "out of memory while reading tools");
     const cJSON *tool;
     cJSON_ArrayForEach(tool, tools->list)
     {
         const cJSON *function = gg_json_get(tool, "function");
-        if (!gg_json_text(function, "name"))
+        const char *name = gg_json_text(function, "name");
+        if (!name)
             return gg_fail(error, GG_E_CONFIG, "tool %zu of the environment has no function.name",
                            tools->count);
-        tools->functions[tools->count++] = function;
+        tools->tools[tools->count++] = (struct tool){name, function};
     }
     return GG_OK;
 }
@@ -63,7 +68,7 @@ size_t gg_tools_count(const gg_tools *tools)
 
 const char *gg_tools_name(const gg_tools *tools, size_t index)
 {
-    return gg_json_text(tools->functions[index], "name");
+    return tools->tools[index].name;
 }
 
 void gg_tools_list(const gg_tools *tools, gg_buf *out)
@@ -89,7 +94,7 @@ bool gg_tools_is_text(const gg_tools *tools, const char *tool, const char *param
     for (size_t i = 0; i < tools->count; i++) {
         if (strcmp(gg_tools_name(tools, i), tool) != 0)
             continue;
-        const cJSON *properties = gg_json_path(tools->functions[i], "parameters.properties");
+        const cJSON *properties = gg_json_path(tools->tools[i].function, "parameters.properties");
         const cJSON *property;
         cJSON_ArrayForEach(property, properties)
         {
@@ -123,12 +128,11 @@ static bool starts_with(const char *text, size_t len, const char *mark)
 
 static void trim(const char **text, size_t *len)
 {
-    static const char space[] = " \t\r\n";
-    while (*len && memchr(space, **text, 4)) {
+    while (*len && gg_is_space(**text)) {
         (*text)++;
         (*len)--;
     }
-    while (*len && memchr(space, (*text)[*len - 1], 4))
+    while (*len && gg_is_space((*text)[*len - 1]))
         (*len)--;
 }
 

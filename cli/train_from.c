@@ -120,7 +120,7 @@ static gg_status make_rows(gg_saved_plays *s, const char *dir, gg_error *error)
 {
     const char **keys = calloc(s->rows.count + 1, sizeof *keys);
     s->rows.items = calloc(s->rows.count + 1, sizeof *s->rows.items);
-    s->rows.path = strdup(dir);
+    s->rows.path = gg_pool_copy(&s->rows.strings, dir, strlen(dir));
     if (!keys || !s->rows.items || !s->rows.path) {
         free(keys);
         return gg_fail(error, GG_E_MEMORY, "out of memory for %zu rows", s->rows.count);

@@ -8,7 +8,7 @@
 #include "core/json.h"
 
 struct gg_play {
-    gg_env *env;
+    const gg_env *env;
     int target, sum, moves;
     bool over;
     _Atomic int busy;
@@ -61,8 +61,8 @@ static gg_status start(const gg_env *env, const char *prompt, uint64_t seed, gg_
         status = gg_fail(error, GG_E_MEMORY, "out of memory");
     if (*out) {
         (*out)->target = (int)strtol(gg_buf_cstr(&text), NULL, 10);
-        (*out)->env = (gg_env *)(uintptr_t)env; /* counters of the test */
-        (*out)->env->playing++;
+        (*out)->env = env;
+        env->counts->playing++;
     }
     gg_buf_free(&text);
     return status;
@@ -131,7 +131,7 @@ static gg_status call(gg_play *play, const char *tool, const char *arguments, gg
                       gg_error *error)
 {
     if (play->busy++)
-        play->env->overlapping++;
+        play->env->counts->overlapping++;
     if (play->env->sleep_ms)
         nanosleep(&(struct timespec){0, play->env->sleep_ms * 1000000L}, NULL);
     gg_status status = GG_OK;
@@ -166,7 +166,7 @@ static void finish(gg_play *play)
 {
     if (!play)
         return;
-    play->env->playing--;
+    play->env->counts->playing--;
     free(play);
 }
 
@@ -211,6 +211,7 @@ static const gg_env_api api = {
 gg_game counter_game(gg_env *env)
 {
     gg_game game = {.api = &api, .env = env};
+    env->counts = &env->own;
     info(env, &game.info);
     return game;
 }

@@ -14,11 +14,15 @@
 #define COUNTER_TURNS 7
 #define COUNTER_MOVES 6
 
-struct gg_env {
-    bool may_block;
-    int sleep_ms;            /* each call takes this long */
+typedef struct counter_counts {
     _Atomic int overlapping; /* calls of one play that ran at the same time; must stay 0 */
     _Atomic int playing;     /* plays that were started and not finished */
+} counter_counts;
+
+struct gg_env {
+    bool may_block;
+    int sleep_ms; /* each call takes this long */
+    counter_counts own, *counts;
 };
 
 /* A game on a zeroed env; the caller keeps both. */

@@ -86,10 +86,10 @@ static void effort_places(void **state)
         {"reasoning-object", "high", "{" CORE ",\"reasoning\":{\"effort\":\"high\"}" TAIL},
         {"template-kwargs", "medium",
          "{" CORE ",\"chat_template_kwargs\":{\"reasoning_effort\":\"medium\",\"enable_thinking\":"
-                  "true}" TAIL},
+         "true}" TAIL},
         {"template-kwargs", "none",
          "{" CORE ",\"chat_template_kwargs\":{\"reasoning_effort\":\"none\",\"enable_thinking\":"
-                  "false}" TAIL},
+         "false}" TAIL},
         {"system-line", "low", "{" CORE TAIL},
         {"off", "low", "{" CORE TAIL},
         {"top", NULL, "{" CORE TAIL},

@@ -22,8 +22,8 @@
 #include "env/guess/guess.h"
 #include "tests/farm.h"
 
-#define WORDS     80
-#define TURNS     16
+#define WORDS     ((size_t)80)
+#define TURNS     ((size_t)16)
 #define FORM_ROOM 96
 
 /* ------------------------------------------------------------------ forms of a word */
@@ -213,10 +213,10 @@ static void play_all(const gg_game *game, const gg_task *tasks, wire *w)
     gg_rollout *rollout;
     gg_ask ask = GG_ASK_DEFAULTS;
     farm *f = farm_start(record, w);
-    for (int64_t i = 0; i < WORDS; i++) {
+    for (int64_t i = 0; i < (int64_t)WORDS; i++) {
         plan[i] = (gg_planned){&tasks[i], 0, i, 0};
         gg_buf_init(&w->text[i], 16u << 20);
-        for (int64_t t = 0; t < TURNS; t++)
+        for (int64_t t = 0; t < (int64_t)TURNS; t++)
             w->seeds[i][t] = gg_request_seed(42, 0, i, 0, t);
     }
     uv_loop_init(&loop);

@@ -109,8 +109,8 @@ static void close_world(world *w)
     gg_http_free(w->http);
     uv_run(&w->loop, UV_RUN_DEFAULT); /* calls left behind come back */
     assert_int_equal(uv_loop_close(&w->loop), 0);
-    assert_int_equal(w->env.playing, 0);
-    assert_int_equal(w->env.overlapping, 0);
+    assert_int_equal(w->env.own.playing, 0);
+    assert_int_equal(w->env.own.overlapping, 0);
     for (size_t i = 0; i < w->count; i++)
         gg_episode_free(w->episodes[i]);
     gg_reward_free(w->reward);
@@ -431,8 +431,7 @@ static int rubbish(void *context, const farm_request *request, gg_buf *reply)
     static const char *const rows[] = {
         "{\"choices\":[{\"message\":{\"content\":\"\\ud800\"}}]}",
         "{\"choices\":[{\"message\":{\"tool_calls\":[{}]}}]}",
-        "{\"choices\":[{\"message\":{\"tool_calls\":[{\"function\":{\"name\":\"add\",\"arguments\":"
-        "[1]}}]}}]}",
+        "{\"choices\":[{\"message\":{\"tool_calls\":[{\"function\":{\"name\":\"add\"}}]}}]}",
         "{\"choices\":[{\"finish_reason\":7,\"message\":[]}],\"usage\":\"none\"}",
         "{\"choices\":[{\"message\":{\"content\":{\"a\":1}}}],\"usage\":{\"prompt_tokens\":\"x\"}}",
         "{\"choices\":[7]}",
@@ -508,7 +507,7 @@ static void stopping_twice_abandons(void **state)
     uv_timer_start(&timer, stop_twice, 100, 0);
     assert_int_equal(play(&w, &error), GG_E_INTERRUPTED);
     assert_int_equal(w.handed, 0);
-    assert_int_equal(w.env.playing, 0);
+    assert_int_equal(w.env.own.playing, 0);
     check_ledger(&w);
     close_world(&w);
 }
