@@ -81,7 +81,9 @@ run-tests: build/guessgym build/test/guessgym $(TEST_SRC:%.c=build/test/%)
 
 check: ## format, warnings of gcc and clang, static analysis, house rules
 	@sh .ci/deps.sh build check
-	@sh .ci/check.sh '$(CPPFLAGS)'
+	@mkdir -p build
+	$(file >build/flags,$(CPPFLAGS) $(WARN))
+	@sh .ci/check.sh
 
 # In makes of their own, which see the packages that have just been installed.
 demo: ## the whole loop: a held-out list before and after 100 steps of training (about 3 minutes)
@@ -101,7 +103,7 @@ test-threads: $(TSAN_TESTS:%.c=build/tsan/%) ## the tests of what has threads, u
 
 # The shared library holds every room; only the functions of the public headers are visible.
 build/release/$(SONAME): $(LIB_SRC:%.c=build/release/%.o)
-	$(CC) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) $^ $(LDLIBS) -o $@
+	$(CC) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,-z,defs $^ $(LDLIBS) -o $@
 build/guessgym.1: build/guessgym
 	build/guessgym --man >$@
 build/guessgym.bash: build/guessgym

@@ -196,7 +196,15 @@ static bool found_in(const char *folder, const char *name, gg_buf *path)
     return false;
 }
 
-/* Looks from the parent of the program's folder upwards. */
+static bool found_installed(const char *prefix, const char *name, gg_buf *path)
+{
+    char folder[PATH_BYTES];
+    int len = snprintf(folder, sizeof folder, "%s/share/guessgym", prefix);
+    return len < (int)sizeof folder && found_in(folder, name, path);
+}
+
+/* Looks from the parent of the program's folder upwards: a source tree, or what was installed
+ * somewhere and moved. */
 static bool found_beside_program(const char *name, gg_buf *path)
 {
     char program[PATH_BYTES];
@@ -207,7 +215,7 @@ static bool found_beside_program(const char *name, gg_buf *path)
     char *slash = strrchr(program, '/');
     for (int i = 0; i <= PARENTS_TO_TRY && slash && slash != program; i++) {
         *slash = '\0';
-        if (i > 0 && found_in(program, name, path))
+        if (i > 0 && (found_in(program, name, path) || found_installed(program, name, path)))
             return true;
         slash = strrchr(program, '/');
     }
