@@ -46,11 +46,11 @@ int main(void)
 }
 EOF
 # shellcheck disable=SC2046 # one word a flag
-expect 0 ${CC:-cc} -std=c11 -Wall -Wextra -Wpedantic -Werror "$T/user.c" -o "$T/user" \
+expect 0 "${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Werror "$T/user.c" -o "$T/user" \
     $(pkg-config --cflags --libs guessgym)
 expect 0 env LD_LIBRARY_PATH="$root/lib" "$T/user"; prints 0.1
 for header in "$root"/include/guessgym/*.h; do # each stands alone, in C and in C++
-    expect 0 ${CC:-cc} -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c "$header" \
+    expect 0 "${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c "$header" \
         -I"$root/include"
     command -v g++ >/dev/null && expect 0 g++ -Wall -Wextra -Werror -fsyntax-only -x c++ "$header" \
         -I"$root/include"

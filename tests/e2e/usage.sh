@@ -27,7 +27,7 @@ expect 2 "$G" eval --config "$T/none.json"; says 'none.json'
 
 # Every command answers --help, whatever else is wrong, and a full disk is an error.
 for command in play eval rollout compare 'serve policy' 'serve service' 'words split' \
-    'words check' mark; do
+    'words check' mark env-check; do
     # shellcheck disable=SC2086 # two words are two arguments
     expect 0 "$G" $command --nonsense --help
     prints "guessgym $command:"
