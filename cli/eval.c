@@ -183,8 +183,8 @@ static void write_text(const session *s, gg_buf *out)
     gg_tell_table(told, s->told, &s->game->info, s->groups, out);
     gg_buf_char(out, '\n');
     for (size_t i = 0; i < s->told; i++) {
-        gg_buf_printf(out, "%s: ", told[i].effort);
-        gg_tell_ledger(told[i].figures, out);
+        gg_buf_printf(out, "%s: ", s->runs[i].effort);
+        gg_tell_ledger(&s->runs[i].collected.figures, out);
     }
 }
 

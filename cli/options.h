@@ -184,11 +184,11 @@ typedef enum gg_source {
 
 typedef struct gg_opts gg_opts;
 
-/* Parses the words after the command's name, then the environment and --config. `words` gets what
+/* Parses the words after the command's name, then the environment and --config. `plain` gets what
  * is not an option (pointers into argv; room for argc). --help and --version stop the parsing of
  * everything else, so that they work whatever else is wrong. */
 gg_status gg_opts_parse(gg_cmd_id command, int argc, char *const *argv, gg_opts **out,
-                        const char **words, size_t *word_count, gg_error *error);
+                        const char **plain, size_t *plain_count, gg_error *error);
 void gg_opts_free(gg_opts *opts);
 /* Reads a JSON object of options (a config file's text, or run.json's) as a source below those
  * that were read before. Keys of other commands and run.json's own bookkeeping are passed over. */
