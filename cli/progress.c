@@ -6,6 +6,7 @@
 #define EVERY_MS    250
 #define SNAPSHOT_MS 5000
 #define LINE_ROOM   4096
+#define ECHO_ROOM   3 /* for the ^C that a terminal echoes */
 
 /* Keeps one snapshot that is five to ten seconds old. */
 static void keep_snapshot(gg_progress *p, const gg_rollout_state *now)
