@@ -22,10 +22,10 @@ static const struct {
 static const gg_exit_row meanings[] = {
     {GG_EXIT_OK, "done"},
     {GG_EXIT_INTERNAL, "internal error, full disk or short memory"},
-    {GG_EXIT_USAGE, "wrong usage, configuration or input file"},
+    {GG_EXIT_USAGE, "wrong usage, configuration or input file; env-check: a broken rule"},
     {GG_EXIT_UNREACHABLE, "the endpoint does not answer, or refuses us"},
     {GG_EXIT_ERRORED, "finished, but more episodes errored than --max-errored allows"},
-    {GG_EXIT_THRESHOLD, "--min-solve-rate was missed, or env-check found a broken rule"},
+    {GG_EXIT_THRESHOLD, "a threshold such as --min-solve-rate was missed"},
     {GG_EXIT_INTERRUPTED, "interrupted; what was done is kept"},
 };
 

@@ -10,7 +10,7 @@ typedef enum gg_exit {
     GG_EXIT_USAGE = 2,       /* usage, configuration, or an input file that is wrong */
     GG_EXIT_UNREACHABLE = 3, /* the endpoint does not answer, or refuses us */
     GG_EXIT_ERRORED = 4,     /* finished, but more episodes errored than --max-errored allows */
-    GG_EXIT_THRESHOLD = 5,   /* --min-solve-rate missed, or a rule broken (env-check) */
+    GG_EXIT_THRESHOLD = 5,   /* --min-solve-rate missed */
     GG_EXIT_INTERRUPTED = 130
 } gg_exit;
 

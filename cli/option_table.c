@@ -28,7 +28,7 @@
 static const gg_opt rows[GG_OPT_COUNT] = {
     /* clang-format off */
 [GG_OPT_ENV] = {"env", NULL, 0, GG_VALUE_TEXT, "NAME|FILE.so", "guess", NULL, 0, 0, OF_RUN, TASK,
-    PLAYS | BIT(PLAY), NULL, "the game: a built-in's name or a plug-in"},
+    GAMES, NULL, "the game: a built-in's name or a plug-in"},
 [GG_OPT_ENV_SET] = {"env-set", NULL, 0, GG_VALUE_PAIRS, "KEY=VALUE", NULL, NULL, 0, 0, OF_RUN, TASK,
     GAMES | SERVERS, NULL, "a setting of the game; may be given again"},
 [GG_OPT_ANSWERS] = {"answers", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, OF_SETTING, TASK,

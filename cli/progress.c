@@ -25,8 +25,8 @@ static void draw(uv_timer_t *timer)
 
     gg_rollout_look(p->rollout, &state);
     gg_buf_reset(&p->line);
-    gg_live_line(&state, p->earlier.now_ms ? &p->earlier : NULL, (size_t)gg_term_width(stderr) - 1,
-                 &p->line);
+    gg_live_line(&state, p->earlier.now_ms ? &p->earlier : NULL,
+                 (size_t)(gg_term_width(stderr) - ECHO_ROOM), &p->line);
     keep_snapshot(p, &state);
     fprintf(stderr, "\r%s\x1b[K", gg_buf_cstr(&p->line));
     fflush(stderr);
