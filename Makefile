@@ -4,7 +4,7 @@ VERSION := 0.1.0
 PREFIX  ?= /usr/local
 SONAME  := libguessgym.so.0
 CC      ?= gcc
-PKGS    := libcurl libcjson libpcre2-8 libmicrohttpd libuv libcrypto zlib
+PKGS    := libcurl libcjson libpcre2-8 libmicrohttpd libuv libcrypto zlib lua5.4
 ROOMS   := core net env env/guess env/reward policy rl agent train service report cli
 
 CPPFLAGS += -I. -Iinclude -D_GNU_SOURCE -DGG_VERSION='"$(VERSION)"' -DGG_DATADIR='"$(PREFIX)/share/guessgym"' \

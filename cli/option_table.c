@@ -55,7 +55,8 @@ static const gg_opt rows[GG_OPT_COUNT] = {
 [GG_OPT_SYSTEM_PROMPT] = {"system-prompt", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, 0,
     TASK, PLAYS, NULL, "replaces the game's system prompt"},
 [GG_OPT_REWARD] = {"reward", NULL, 'r', GG_VALUE_TEXT, "REWARD", NULL, NULL, 0, 0, OF_RUN, TASK,
-    PLAYS | BIT(PLAY), NULL, "a preset or a weighted sum of parts: solve=1,speed=0.5"},
+    PLAYS | BIT(PLAY), NULL, "a preset (solve, solve-speed, progress, tutorial), a weighted sum of parts "
+    "(solve=1,speed=0.5) or a script (my.lua)"},
 [GG_OPT_ADVANTAGE] = {"advantage", NULL, 0, GG_VALUE_TEXT, "METHOD", "group_based",
     "group_based|grpo|group_based_per_turn|rloo|grpo_passk|monte_carlo|opo|gpg|reinforce_pp|"
     "reinforce_pp_baseline", 0, 0, OF_RUN, TASK, BIT(ROLLOUT) | BIT(TRAIN), NULL, "how a group's rewards become "

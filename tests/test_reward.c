@@ -79,8 +79,8 @@ static void parts_by_hand(void **state)
     play_words(&p, "eerie", guesses);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_near(score(&p, rows[i].part), rows[i].want, rows[i].part);
-    double progress = score(&p, "progress");
-    assert_true(progress > 0 && progress < 1);
+    double narrowed = score(&p, "narrowed");
+    assert_true(narrowed > 0 && narrowed < 1);
     play_close(&p);
 }
 
@@ -99,7 +99,7 @@ static void solved_games(void **state)
         assert_near(score(&p, "solve"), 1, "solve");
         assert_near(score(&p, "measure"), 1, "measure");
         assert_near(score(&p, "greens"), 1, "greens");
-        assert_near(score(&p, "progress"), 1, "progress");
+        assert_near(score(&p, "narrowed"), 1, "narrowed");
         assert_near(score(&p, "speed"), (6.0 - (double)n) / 5, "speed");
         assert_near(score(&p, "solve-speed"), 1 + 0.5 * (6.0 - (double)n) / 5, "solve-speed");
         assert_near(score(&p, "solve=1,speed=0.5,moves=-0.25"),
@@ -285,7 +285,7 @@ static void senseless_facts_are_worth_nothing(void **state)
         play_start(&p, "brave");
         play_guess(&p, "crane");
         p.episode->turns[0].calls[0].facts = facts[i];
-        assert_near(score(&p, "greens=1,new_greens=1,repeats=1,unlisted=1,progress=1"), 0, "parts");
+        assert_near(score(&p, "greens=1,new_greens=1,repeats=1,unlisted=1,narrowed=1"), 0, "parts");
     }
     play_close(&p);
 }

@@ -173,6 +173,23 @@ size_t gg_fits_narrow(const gg_fits *fits, const char *guess, gg_marks marks, ui
     return count;
 }
 
+size_t gg_fits_count(const gg_fits *fits, const gg_fits_condition *asked, size_t count)
+{
+    size_t answers = gg_words_answer_count(fits->words), fitting = 0;
+    for (size_t w = 0; w * SET_BITS < answers; w++) {
+        size_t rest = answers - w * SET_BITS;
+        uint64_t left = rest < SET_BITS ? (UINT64_C(1) << rest) - 1 : ~UINT64_C(0);
+        for (size_t i = 0; i < count && left; i++) {
+            const gg_fits_condition *c = &asked[i];
+            uint64_t set = (c->place == GG_FITS_COPIES ? at_least(fits, c->copies, c->letter)
+                                                       : at_place(fits, c->place, c->letter))[w];
+            left &= c->holds ? set : ~set;
+        }
+        fitting += count_bits(left);
+    }
+    return fitting;
+}
+
 /* Entropy. */
 
 static size_t pattern_count(int length)

@@ -26,6 +26,16 @@ void gg_fits_all(const gg_fits *fits, uint64_t *set);
 /* Leaves the answers against which `guess` gives `marks`; returns their number. */
 size_t gg_fits_narrow(const gg_fits *fits, const char *guess, gg_marks marks, uint64_t *set);
 
+/* A condition on an answer: `letter` (0-25) stands at `place`, or, where `place` is GG_FITS_COPIES,
+ * there are at least `copies` of it (1 to the length). It must hold, or must not. */
+#define GG_FITS_COPIES (-1)
+typedef struct gg_fits_condition {
+    int letter, place, copies;
+    bool holds;
+} gg_fits_condition;
+/* Number of answers that meet all conditions. */
+size_t gg_fits_count(const gg_fits *fits, const gg_fits_condition *asked, size_t count);
+
 #define GG_ENTROPY_UNIT 1000000 /* entropies are told in millionths of a bit */
 
 /* Shannon entropy of the guess's marks when every answer is equally likely. Computed when a word is

@@ -90,7 +90,7 @@ gg_status gg_guess_call(gg_play *play, const char *tool, const char *arguments, 
                         gg_error *error);
 
 /* score.c and render.c */
-#define GG_GUESS_PARTS 15
+#define GG_GUESS_PARTS 21
 extern const gg_part_info gg_guess_part_table[GG_GUESS_PARTS];
 double gg_guess_measure(const gg_env *env, const gg_episode *episode);
 void gg_guess_parts(const gg_env *env, const gg_episode *episode, gg_part_fn each, void *context);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/json.h"
+#include "env/guess/tutorial.h"
 
 enum part {
     SPEED,
@@ -13,7 +14,9 @@ enum part {
     NEW_GREENS,
     NEW_YELLOWS,
     NEW_LETTERS,
-    PROGRESS,
+    PLACES,
+    LETTERS,
+    NARROWED,
     GREENS_DROPPED,
     YELLOWS_MISSING,
     GREYS_USED,
@@ -22,6 +25,10 @@ enum part {
     UNLISTED,
     REFUSED,
     MALFORMED,
+    TUTORIAL,
+    TUTORIAL_POINTS,
+    TUTORIAL_BONUS,
+    TUTORIAL_CHARGES,
     PARTS
 };
 _Static_assert(PARTS == GG_GUESS_PARTS, "the table has one row a part");
@@ -34,7 +41,9 @@ const gg_part_info gg_guess_part_table[GG_GUESS_PARTS] = {
     [NEW_GREENS] = {"new_greens", "places found, each counted when it was first known"},
     [NEW_YELLOWS] = {"new_yellows", "copies of letters found before their place was known"},
     [NEW_LETTERS] = {"new_letters", "letters tried for the first time, summed over the guesses"},
-    [PROGRESS] = {"progress", "share of the bits learned: log(N/left)/log(N), N answers in all, "
+    [PLACES] = {"places", "places known at the end, as a share of the word"},
+    [LETTERS] = {"letters", "letters known at the end whose place is not, as a share of the word"},
+    [NARROWED] = {"narrowed", "share of the bits learned: log(N/left)/log(N), N answers in all, "
                               "left those that fit at the end"},
     [GREENS_DROPPED] = {"greens_dropped", "known green places without their letter, summed"},
     [YELLOWS_MISSING] = {"yellows_missing", "known yellow letters left out, summed"},
@@ -44,6 +53,12 @@ const gg_part_info gg_guess_part_table[GG_GUESS_PARTS] = {
     [UNLISTED] = {"unlisted", "guesses outside the allowed list, played or refused"},
     [REFUSED] = {"refused", "well-formed guesses refused by --hard or --unlisted reject"},
     [MALFORMED] = {"malformed", "calls whose guess was no word of the right form"},
+    [TUTORIAL] = {"tutorial", "the reward of the managed service's tutorial, -1.5 to 1.59"},
+    [TUTORIAL_POINTS] = {"tutorial_points", "its shaping points: bonus less charges"},
+    [TUTORIAL_BONUS] = {"tutorial_bonus", "its points for guesses, opening, new letters, answers "
+                                          "ruled out"},
+    [TUTORIAL_CHARGES] = {"tutorial_charges", "its points against ignored hints, repeats, time "
+                                              "and form"},
 };
 
 /* What a fact adds to the parts. */
@@ -148,6 +163,41 @@ static void add_call(const gg_call *call, sums *into)
             }
 }
 
+/* What is known at the end, by the game's own rules. */
+static void add_known(const gg_env *env, const gg_episode *episode, sums *into)
+{
+    char word[GG_WORD_MAX + 1], letters[GG_WORD_MAX + 1];
+    gg_known known;
+    gg_use use = {0};
+    double placed = 0, open = 0;
+    gg_known_init(&known, env->config.length);
+    for (size_t t = 0; t < episode->turn_count; t++)
+        for (size_t c = 0; c < episode->turns[t].call_count; c++) {
+            gg_marks marks = 0;
+            if (!gg_guess_played(env, &episode->turns[t].calls[c], word, letters))
+                continue;
+            for (int i = env->config.length; i-- > 0;)
+                marks = marks * 3 + (letters[i] == 'G' ? 2 : letters[i] == 'Y');
+            gg_known_learn(&known, word, marks, &use);
+        }
+    for (int letter = 0; letter < GG_LETTERS; letter++) {
+        placed += known.placed[letter];
+        open += known.least[letter] - known.placed[letter];
+    }
+    into->part[PLACES] = placed / env->config.length;
+    into->part[LETTERS] = open / env->config.length;
+}
+
+static void add_tutorial(const gg_env *env, const gg_episode *episode, sums *into)
+{
+    gg_tutorial tutorial;
+    gg_tutorial_score(env, episode, &tutorial);
+    into->part[TUTORIAL] = tutorial.reward;
+    into->part[TUTORIAL_POINTS] = tutorial.points;
+    into->part[TUTORIAL_BONUS] = tutorial.bonus;
+    into->part[TUTORIAL_CHARGES] = tutorial.charges;
+}
+
 static double speed(const gg_env *env, const gg_episode *episode)
 {
     double guesses = env->config.guesses;
@@ -166,7 +216,9 @@ void gg_guess_parts(const gg_env *env, const gg_episode *episode, gg_part_fn eac
     total.part[HINTS_IGNORED] =
         total.part[GREENS_DROPPED] + total.part[YELLOWS_MISSING] + total.part[GREYS_USED];
     if (total.before > 1 && total.after > 0)
-        total.part[PROGRESS] = log(total.before / total.after) / log(total.before);
+        total.part[NARROWED] = log(total.before / total.after) / log(total.before);
+    add_known(env, episode, &total);
+    add_tutorial(env, episode, &total);
     for (size_t i = 0; i < PARTS; i++)
         each(context, gg_guess_part_table[i].name, total.part[i]);
 }

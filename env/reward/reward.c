@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/near.h"
+#include "env/reward/script.h"
 
 #define TEXT_MAX   4096 /* bytes of a reward's text */
 #define TERMS_MAX  64
@@ -48,6 +49,10 @@ static const gg_part_info common[COMMON] = {
 static const gg_part_info presets[] = {
     {"solve", "solve=1"},
     {"solve-speed", "solve=1,speed=0.5"},
+    /* What is known at the end, so that nothing is gained by finding it slowly: a loss earns less
+     * than 0.3, any solve 1.3. */
+    {"progress", "solve=1,places=0.3,letters=0.15"},
+    {"tutorial", "tutorial=1,tutorial_points=0,tutorial_bonus=0,tutorial_charges=0"},
 };
 
 typedef struct term {
@@ -60,6 +65,7 @@ struct gg_reward {
     gg_buf text;
     size_t count;
     term terms[TERMS_MAX];
+    gg_script *script; /* instead of terms */
 };
 
 const gg_part_info *gg_reward_part(const gg_env_api *api, size_t index)
@@ -76,6 +82,14 @@ const gg_part_info *gg_reward_preset(size_t index)
 
 /* Reading. */
 
+static const gg_part_info *find_preset(const char *text)
+{
+    for (size_t i = 0; i < sizeof presets / sizeof *presets; i++)
+        if (strcmp(text, presets[i].name) == 0)
+            return &presets[i];
+    return NULL;
+}
+
 static gg_status unknown_part(const gg_game *game, const char *name, gg_error *error)
 {
     const char *known[PARTS_MAX];
@@ -90,7 +104,12 @@ static gg_status unknown_part(const gg_game *game, const char *name, gg_error *e
         gg_buf_printf(&list, "%s%s", i ? ", " : "", part->name);
     }
     const char *near = gg_near_miss(name, known, count);
-    if (near)
+    if (near && strcmp(near, name) == 0)
+        gg_fail(error, GG_E_CONFIG,
+                "\"%s\" is a whole reward and cannot be a part of a sum; write out what it stands "
+                "for: %s",
+                name, find_preset(name)->help);
+    else if (near)
         gg_fail(error, GG_E_CONFIG, "reward part \"%s\" is not known; did you mean \"%s\"?", name,
                 near);
     else
@@ -169,20 +188,16 @@ static gg_status read_term(const gg_game *game, gg_reward *reward, const char *t
     return resolve_part(game, t, error);
 }
 
-static const char *expand_preset(const char *text)
-{
-    for (size_t i = 0; i < sizeof presets / sizeof *presets; i++)
-        if (strcmp(text, presets[i].name) == 0)
-            return presets[i].help;
-    return text;
-}
-
 static gg_status read_sum(const gg_game *game, gg_reward *reward, const char *text, gg_error *error)
 {
-    const char *p = expand_preset(text);
+    const gg_part_info *preset = find_preset(text);
+    const char *p = preset ? preset->help : text;
     for (;;) {
         size_t len = strcspn(p, ",");
         gg_status status = read_term(game, reward, p, len, error);
+        if (status != GG_OK && preset)
+            return gg_fail(error, status, "reward \"%s\" (%s) is not for %s, which lacks a part",
+                           preset->name, preset->help, game->info.name);
         if (status != GG_OK)
             return status;
         if (!p[len])
@@ -203,7 +218,8 @@ gg_status gg_reward_parse(const gg_game *game, const char *text, gg_reward **out
     if (!reward)
         return gg_fail(error, GG_E_MEMORY, "out of memory while reading a reward");
     gg_buf_init(&reward->text, TEXT_MAX);
-    gg_status status = read_sum(game, reward, text, error);
+    gg_status status = gg_script_named(text) ? gg_script_load(text, &reward->script, error)
+                                             : read_sum(game, reward, text, error);
     if (status == GG_OK)
         *out = reward;
     else
@@ -215,13 +231,22 @@ void gg_reward_free(gg_reward *reward)
 {
     if (!reward)
         return;
+    gg_script_free(reward->script);
     gg_buf_free(&reward->text);
     free(reward);
 }
 
 const char *gg_reward_text(const gg_reward *reward)
 {
-    return gg_buf_cstr(&reward->text);
+    return reward->script ? gg_script_text(reward->script) : gg_buf_cstr(&reward->text);
+}
+
+double gg_reward_weight(const gg_reward *reward, const char *part)
+{
+    for (size_t i = 0; i < reward->count; i++)
+        if (strcmp(reward->terms[i].name, part) == 0)
+            return reward->terms[i].weight;
+    return reward->script ? 1 : 0;
 }
 
 /* Scoring. */
@@ -251,6 +276,16 @@ static void common_values(const gg_game *game, const gg_episode *episode, double
     values[FORFEITED] = episode->outcome == GG_FORFEITED;
     values[TRUNCATED] = episode->outcome == GG_TRUNCATED;
     count_calls(episode, values);
+}
+
+void gg_reward_values(const gg_game *game, const gg_episode *episode, gg_part_fn each,
+                      void *context)
+{
+    double values[COMMON] = {0};
+    common_values(game, episode, values);
+    for (size_t i = 0; i < COMMON; i++)
+        each(context, common[i].name, values[i]);
+    game->api->parts(game->env, episode, each, context);
 }
 
 typedef struct collected {
@@ -305,6 +340,8 @@ gg_status gg_reward_score(const gg_reward *reward, const gg_game *game, gg_episo
 {
     double values[COMMON] = {0};
     collected found = {.reward = reward};
+    if (reward->script)
+        return gg_script_score(reward->script, game, episode, error);
     common_values(game, episode, values);
     if (uses_environment(reward))
         game->api->parts(game->env, episode, collect, &found);
