@@ -65,7 +65,7 @@ struct gg_reward {
     gg_buf text;
     size_t count;
     term terms[TERMS_MAX];
-    gg_script *script; /* instead of terms */
+    gg_lua *script; /* instead of terms */
 };
 
 const gg_part_info *gg_reward_part(const gg_env_api *api, size_t index)
@@ -218,8 +218,8 @@ gg_status gg_reward_parse(const gg_game *game, const char *text, gg_reward **out
     if (!reward)
         return gg_fail(error, GG_E_MEMORY, "out of memory while reading a reward");
     gg_buf_init(&reward->text, TEXT_MAX);
-    gg_status status = gg_script_named(text) ? gg_script_load(text, &reward->script, error)
-                                             : read_sum(game, reward, text, error);
+    gg_status status = gg_lua_named(text) ? gg_lua_load(text, &reward->script, error)
+                                          : read_sum(game, reward, text, error);
     if (status == GG_OK)
         *out = reward;
     else
@@ -231,14 +231,14 @@ void gg_reward_free(gg_reward *reward)
 {
     if (!reward)
         return;
-    gg_script_free(reward->script);
+    gg_lua_free(reward->script);
     gg_buf_free(&reward->text);
     free(reward);
 }
 
 const char *gg_reward_text(const gg_reward *reward)
 {
-    return reward->script ? gg_script_text(reward->script) : gg_buf_cstr(&reward->text);
+    return reward->script ? gg_lua_text(reward->script) : gg_buf_cstr(&reward->text);
 }
 
 double gg_reward_weight(const gg_reward *reward, const char *part)
@@ -341,7 +341,7 @@ gg_status gg_reward_score(const gg_reward *reward, const gg_game *game, gg_episo
     double values[COMMON] = {0};
     collected found = {.reward = reward};
     if (reward->script)
-        return gg_script_score(reward->script, game, episode, error);
+        return gg_lua_score(reward->script, game, episode, error);
     common_values(game, episode, values);
     if (uses_environment(reward))
         game->api->parts(game->env, episode, collect, &found);

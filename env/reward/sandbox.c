@@ -28,7 +28,7 @@ static void *allocate(void *context, void *old, size_t old_size, size_t size)
         free(old);
         return NULL;
     }
-    if (size > had && size - had > GG_SCRIPT_MEMORY - box->used)
+    if (size > had && size - had > GG_LUA_MEMORY - box->used)
         return NULL;
     void *got = realloc(old, size);
     if (got)
@@ -47,7 +47,7 @@ static void on_count(lua_State *L, lua_Debug *at)
     if (box->left > 0)
         return;
     lua_sethook(L, on_count, LUA_MASKCOUNT, 1);
-    luaL_error(L, "it ran for more than %d instructions", GG_SCRIPT_INSTRUCTIONS);
+    luaL_error(L, "it ran for more than %d instructions", GG_LUA_INSTRUCTIONS);
 }
 
 int gg_sandbox_call(lua_State *L, int arguments, int results)
@@ -224,7 +224,7 @@ static int set_up(lua_State *L)
 
 gg_status gg_sandbox_open(gg_sandbox *box, gg_error *error)
 {
-    *box = (gg_sandbox){.left = GG_SCRIPT_INSTRUCTIONS};
+    *box = (gg_sandbox){.left = GG_LUA_INSTRUCTIONS};
     box->L = lua_newstate(allocate, box);
     if (box->L) {
         memcpy(lua_getextraspace(box->L), &box, sizeof box);

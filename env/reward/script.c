@@ -15,7 +15,7 @@
 #define TEXT_MAX  8192
 #define ENTRY     "reward" /* the function that a script defines */
 
-struct gg_script {
+struct gg_lua {
     gg_buf text; /* path, DIGEST_AT, digest */
     gg_buf path;
     gg_buf code; /* compiled */
@@ -32,19 +32,19 @@ static size_t split(const char *text, const char **digest)
     return ends ? len : 0;
 }
 
-bool gg_script_named(const char *text)
+bool gg_lua_named(const char *text)
 {
     const char *digest;
     return split(text, &digest) > 0;
 }
 
-const char *gg_script_text(const gg_script *script)
+const char *gg_lua_text(const gg_lua *script)
 {
     return gg_buf_cstr(&script->text);
 }
 
 /* What Lua left on the stack as an error. It begins with "my.lua:12: " where the script failed. */
-static gg_status said(const gg_script *script, const gg_sandbox *box, const char *episode,
+static gg_status said(const gg_lua *script, const gg_sandbox *box, const char *episode,
                       gg_error *error)
 {
     const char *message = lua_tostring(box->L, -1);
@@ -68,7 +68,7 @@ static int keep_code(lua_State *L, const void *bytes, size_t len, void *into)
 }
 
 /* Runs the script's text, leaves nothing, and checks that it defined the function. */
-static gg_status first_run(const gg_script *script, const gg_sandbox *box, gg_error *error)
+static gg_status first_run(const gg_lua *script, const gg_sandbox *box, gg_error *error)
 {
     lua_State *L = box->L;
     if (gg_sandbox_call(L, 0, 0) != LUA_OK)
@@ -82,7 +82,7 @@ static gg_status first_run(const gg_script *script, const gg_sandbox *box, gg_er
     return GG_OK;
 }
 
-static gg_status compile(gg_script *script, const gg_buf *source, gg_error *error)
+static gg_status compile(gg_lua *script, const gg_buf *source, gg_error *error)
 {
     gg_sandbox box;
     gg_buf name;
@@ -103,7 +103,7 @@ static gg_status compile(gg_script *script, const gg_buf *source, gg_error *erro
     return status;
 }
 
-static gg_status check_digest(gg_script *script, const gg_buf *source, const char *expected,
+static gg_status check_digest(gg_lua *script, const gg_buf *source, const char *expected,
                               gg_error *error)
 {
     char digest[GG_DIGEST_HEX];
@@ -117,19 +117,19 @@ static gg_status check_digest(gg_script *script, const gg_buf *source, const cha
     return gg_buf_status(&script->text, "a reward script's name", error);
 }
 
-gg_status gg_script_load(const char *text, gg_script **out, gg_error *error)
+gg_status gg_lua_load(const char *text, gg_lua **out, gg_error *error)
 {
     const char *digest;
     size_t path = split(text, &digest);
     gg_buf source;
-    gg_script *script = calloc(1, sizeof *script);
+    gg_lua *script = calloc(1, sizeof *script);
     *out = NULL;
     if (!script)
         return gg_fail(error, GG_E_MEMORY, "out of memory while reading a reward script");
-    gg_buf_init(&source, GG_SCRIPT_BYTES);
+    gg_buf_init(&source, GG_LUA_BYTES);
     gg_buf_init(&script->text, TEXT_MAX);
     gg_buf_init(&script->path, TEXT_MAX);
-    gg_buf_init(&script->code, GG_SCRIPT_MEMORY);
+    gg_buf_init(&script->code, GG_LUA_MEMORY);
     gg_buf_add(&script->path, text, path);
     gg_status status = gg_buf_status(&script->path, "a reward script's path", error);
     if (status == GG_OK)
@@ -144,11 +144,11 @@ gg_status gg_script_load(const char *text, gg_script **out, gg_error *error)
     if (status == GG_OK)
         *out = script;
     else
-        gg_script_free(script);
+        gg_lua_free(script);
     return status;
 }
 
-void gg_script_free(gg_script *script)
+void gg_lua_free(gg_lua *script)
 {
     if (!script)
         return;
@@ -161,7 +161,7 @@ void gg_script_free(gg_script *script)
 /* Scoring. */
 
 typedef struct scoring {
-    const gg_script *script;
+    const gg_lua *script;
     const gg_game *game;
     gg_episode *episode;
     gg_buf scratch;
@@ -253,9 +253,9 @@ static gg_status add_part(scoring *s, lua_State *L, gg_error *error)
     if (lua_type(L, -2) != LUA_TSTRING || !number_at(L, -1, &value))
         return refuse(s, error, "parts that are not all name = finite number");
     const char *name = lua_tolstring(L, -2, &len);
-    if (len == 0 || len >= GG_SCRIPT_NAME || strlen(name) != len)
+    if (len == 0 || len >= GG_LUA_NAME || strlen(name) != len)
         return refuse(s, error, "a part whose name is empty or too long");
-    if (e->part_count == GG_SCRIPT_PARTS)
+    if (e->part_count == GG_LUA_PARTS)
         return refuse(s, error, "too many parts");
     gg_named *part = gg_episode_push(e, &e->parts, &e->part_count, sizeof *part);
     const char *kept = part ? gg_episode_string(e, name, len) : NULL;
@@ -285,15 +285,15 @@ static gg_status take_parts(scoring *s, lua_State *L, gg_error *error)
     return status;
 }
 
-gg_status gg_script_score(const gg_script *script, const gg_game *game, gg_episode *episode,
-                          gg_error *error)
+gg_status gg_lua_score(const gg_lua *script, const gg_game *game, gg_episode *episode,
+                       gg_error *error)
 {
     scoring s = {.script = script, .game = game, .episode = episode};
     gg_sandbox box;
     gg_status status = gg_sandbox_open(&box, error);
     if (status != GG_OK)
         return status;
-    gg_buf_init(&s.scratch, GG_SCRIPT_MEMORY);
+    gg_buf_init(&s.scratch, GG_LUA_MEMORY);
     lua_pushcfunction(box.L, run_reward);
     lua_pushlightuserdata(box.L, &s);
     if (gg_sandbox_call(box.L, 1, 2) != LUA_OK)

@@ -20,23 +20,23 @@
 
 #include "env/env.h"
 
-#define GG_SCRIPT_BYTES        (1u << 20)  /* of the file */
-#define GG_SCRIPT_INSTRUCTIONS 10000000    /* an episode */
-#define GG_SCRIPT_MEMORY       (64u << 20) /* bytes, an episode */
-#define GG_SCRIPT_PARTS        64
-#define GG_SCRIPT_NAME         64 /* bytes of a part's name, its NUL included */
+#define GG_LUA_BYTES        (1u << 20)  /* of the file */
+#define GG_LUA_INSTRUCTIONS 10000000    /* an episode */
+#define GG_LUA_MEMORY       (64u << 20) /* bytes, an episode */
+#define GG_LUA_PARTS        64
+#define GG_LUA_NAME         64 /* bytes of a part's name, its NUL included */
 
-typedef struct gg_script gg_script;
+typedef struct gg_lua gg_lua;
 
 /* The text names a script: it ends in ".lua", or in ".lua#sha256:DIGEST". */
-bool gg_script_named(const char *text);
+bool gg_lua_named(const char *text);
 /* Reads, compiles and runs the file once. Errors (GG_E_CONFIG) name file and line. */
-gg_status gg_script_load(const char *text, gg_script **out, gg_error *error);
-void gg_script_free(gg_script *script);
+gg_status gg_lua_load(const char *text, gg_lua **out, gg_error *error);
+void gg_lua_free(gg_lua *script);
 /* "my.lua#sha256:DIGEST" */
-const char *gg_script_text(const gg_script *script);
+const char *gg_lua_text(const gg_lua *script);
 /* As gg_reward_score. */
-gg_status gg_script_score(const gg_script *script, const gg_game *game, gg_episode *episode,
-                          gg_error *error);
+gg_status gg_lua_score(const gg_lua *script, const gg_game *game, gg_episode *episode,
+                       gg_error *error);
 
 #endif
