@@ -95,8 +95,10 @@ demo-full: ## the same, trained at medium effort too
 	@$(MAKE) $(MANY) build/guessgym
 	@sh examples/demo.sh low medium
 
-bench: build/guessgym $(BENCH_SRC:%.c=build/release/%) ## measures; prints JSON
+bench: build/guessgym $(BENCH_SRC:%.c=build/release/%) ## measures (five minutes); prints JSON
 	@sh tests/bench/run.sh
+bench-quick: build/guessgym $(BENCH_SRC:%.c=build/release/%) ## the same at small sizes, in a minute
+	@BENCH_QUICK=1 sh tests/bench/run.sh
 
 test-threads: $(TSAN_TESTS:%.c=build/tsan/%) ## the tests of what has threads, under the thread sanitizer
 	@for test in $^; do TSAN_OPTIONS="halt_on_error=1 suppressions=tests/tsan.supp" $$test || exit 1; done
@@ -140,4 +142,4 @@ clean: ## removes build/
 help: ## this list
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
-.PHONY: all test bench demo demo-full test-threads clean help deps run-tests check man install uninstall FORCE
+.PHONY: all test bench bench-quick demo demo-full test-threads clean help deps run-tests check man install uninstall FORCE

@@ -1,36 +1,68 @@
 #!/bin/sh
-# What a request costs in the whole agent loop, records written, beside a bare libcurl + cJSON client
-# that sends the same bodies to the same server; one JSON object. Limits: at most twice the bare
-# client; at 5,000 in flight at most twice the cost at 64; 40 KB an episode in flight.
+# What a request costs in the whole agent loop, records written, beside other clients that send the
+# same bodies to the same server: a bare libcurl + cJSON one, wrk, and Python's openai; and what an
+# episode in flight takes in memory.
 set -eu
 cd "$(dirname "$0")/../.."
 . tests/bench/lib.sh
-GUESSGYM_DATA=$PWD
-export GUESSGYM_DATA
-n=${1:-6000} # episodes, of six requests each
+. tests/lib/venv.sh
+n=$(size 5000 1000)          # episodes of six requests each
+asked=$(size 3000 600)       # requests of the Python client
+bare='' few='' many='' wrk='' openai=''
 
-agent() { "$bin/agent" "$url/v1" "$@" >"$tmp/out"; }
-bare() { "$bin/bare" "$url/v1" "$@" "$tmp/bodies" >"$tmp/out"; }
-show() { printf ',\n  "%s": {"client": %s, "server": %s}' "$1" "$(cat "$tmp/out")" "$served"; }
-# A server in another process that lets each request wait, so that all are in flight at once.
-in_flight=10000
-limit=$(ulimit -Hn)
-[ "$limit" = unlimited ] || [ "$limit" -gt $((in_flight + 200)) ] || in_flight=$((limit - 200))
+cost() {
+    name=$1 count=$2 flying=$3
+    shift 3
+    "$bin/$name" "$url/v1" "$count" "$flying" "$@" | tee "$tmp/out" | field cpu_us
+}
+# A body of the middle size, again and again: wrk is to do nothing but send and receive.
+run_wrk() {
+    awk '{ print length, $0 }' "$tmp/bodies" | sort -n | cut -d' ' -f2- | sed -n "$((bodies / 2))p" >"$tmp/body"
+    cat >"$tmp/wrk.lua" <<'LUA'
+wrk.method = "POST"
+wrk.headers["Content-Type"] = "application/json"
+wrk.body = io.open(os.getenv("BODY")):read("*l")
+LUA
+    BODY=$tmp/body wrk -t1 -c64 "-d$(size 4 2)s" -s "$tmp/wrk.lua" "$url/v1/chat/completions" >"$tmp/wrk"
+}
+run_openai() { "$python" tests/bench/openai_client.py "$url/v1" "$tmp/bodies" "$asked" 64 | field cpu_us; }
+compare() {
+    for _ in 1 2 3; do
+        bare=$(least "$bare" "$(cost bare $((n * 6)) 64 "$tmp/bodies")")
+        few=$(least "$few" "$(cost agent "$n" 64)")
+        many=$(least "$many" "$(cost agent $((n * 3)) 5000)")
+        if [ -n "$with_wrk" ]; then
+            cpu_of run_wrk
+            wrk=$(least "$wrk" "$(calc "$cpu_us / $(sed -n 's/^ *\([0-9]*\) requests in.*/\1/p' "$tmp/wrk")")")
+        fi
+        if [ -n "$python" ]; then openai=$(least "$openai" "$(run_openai)"); fi
+    done
+    ten=$(cost agent $((n * 10)) 64)
+}
 
-printf '{"episodes": %d' "$n"
-with_server "-b $tmp/bodies" agent 600 64
-with_server "" bare $((n * 6)) 64
-base=$(field cpu_us <"$tmp/out")
-show bare_64
-with_server "" agent "$n" 64
-few=$(field cpu_us <"$tmp/out")
-show agent_64
-with_server "" agent $((n * 10)) 64
-show agent_64_10x
-with_server "" agent $((n * 2)) 5000
-many=$(field cpu_us <"$tmp/out")
-show agent_5000
-with_server "-d 3000" agent "$in_flight" "$in_flight"
-show agent_waiting
-printf ',\n  "agent_to_bare": %s,\n  "5000_to_64": %s,\n  "kb_in_flight": %s\n}\n' \
-    "$(ratio "$few" "$base")" "$(ratio "$many" "$few")" "$(field kb_in_flight <"$tmp/out")"
+with_wrk=$(command -v wrk || true)
+why=$(need_python openai openai | sed 's/"/'"'"'/g')
+python=''
+[ -n "$why" ] || python=build/venv-openai/bin/python
+say "the agent loop"
+with_server "-b $tmp/bodies" cost agent 600 64 >/dev/null
+bodies=$(wc -l <"$tmp/bodies")
+with_server "" compare
+row agent "$(calc "$few / $bare")" 'x the bare client' '<=' 2 \
+    "\"us\": $few, \"bare_us\": $bare, \"wrk_us\": ${wrk:-null}, \"at_1x\": $few, \"at_10x\": $ten"
+[ -n "$with_wrk" ] || say "SKIP wrk: it is not installed; its figure stays empty"
+row agent_5000 "$(calc "$many / $few")" 'x its cost at 64 in flight' '<=' 2 "\"us\": $many"
+if [ -n "$python" ]; then
+    row agent_to_openai "$(calc "$few / $openai")" "x Python's AsyncOpenAI" '<=' 0.02 "\"us\": $few, \"openai_us\": $openai"
+else
+    skipped agent_to_openai "$why"
+fi
+
+say "episodes in flight"
+most=$(in_flight 10000)
+with_server "-d 3000" cost agent $((most / 10)) $((most / 10)) >/dev/null
+tenth=$(field kb_in_flight <"$tmp/out")
+with_server "-d 3000" cost agent "$most" "$most" >/dev/null
+all=$(field kb_in_flight <"$tmp/out")
+row memory_in_flight "$all" KB/episode '<=' 40 \
+    "\"in_flight\": $most, \"served_at_once\": $(echo "$served" | field peak_waiting), \"at_1x\": $tenth, \"at_10x\": $all"

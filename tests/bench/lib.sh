@@ -1,9 +1,35 @@
-#!/bin/sh
-# shellcheck disable=SC2034 # the variables are for whoever sources this
-# What the network benches share. Sourced from the project's folder.
+# shellcheck shell=sh
+# shellcheck disable=SC2034 # the caller uses what is set here
+# What the benches share. Sourced from the project's folder. A bench prints one row a line; run.sh
+# makes one JSON object of them. BENCH_QUICK=1 asks for small sizes.
 bin=build/release/tests/bench
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
+GUESSGYM_DATA=$PWD
+export GUESSGYM_DATA
+
+# size FULL QUICK: how much to do.
+size() { if [ -n "${BENCH_QUICK:-}" ]; then echo "$2"; else echo "$1"; fi; }
+say() { echo "bench: $*" >&2; }
+
+# row NAME VALUE UNIT OPERATOR TARGET [MEMBERS]: a figure, its limit (operator "-": none), and further
+# members of its JSON object.
+row() {
+    awk -v name="$1" -v value="$2" -v unit="$3" -v op="$4" -v target="$5" -v more="${6:-}" 'BEGIN {
+        if (op == "-") { limit = holds = "null" }
+        else {
+            limit = "\"" op " " target "\""
+            holds = (op == "<=" ? value + 0 <= target + 0 : value + 0 >= target + 0) ? "true" : "false"
+        }
+        printf "\"%s\": {\"value\": %s, \"unit\": \"%s\", \"target\": %s, \"holds\": %s%s}\n",
+            name, value, unit, limit, holds, (more == "" ? "" : ", " more)
+    }'
+}
+# skipped NAME WHY: a row that could not be measured.
+skipped() {
+    say "SKIP $1: $2"
+    printf '"%s": {"value": null, "unit": null, "target": null, "holds": null, "skipped": "%s"}\n' "$1" "$2"
+}
 
 # with_server "CANNED OPTIONS" COMMAND...: runs the command with the server's address in $url; what
 # the server says at its end is left in $served.
@@ -35,4 +61,16 @@ cpu_of() {
         awk '{ t[NR] = ($1 + $3) * 60 + $2 + $4 } END { printf "%.0f", (t[4] - t[2]) * 1e6 }')
 }
 
-ratio() { awk "BEGIN { printf \"%.2f\", $1 / $2 }"; }
+calc() { awk "BEGIN { printf \"%.4g\", $1 }"; }
+# least A B: the smaller; an empty A is none. Other work on the machine only ever adds.
+least() { if [ -z "$1" ]; then echo "$2"; else awk "BEGIN { print ($1 < $2 ? $1 : $2) }"; fi; }
+# in_flight N: as many as the limit of descriptors lets a program and its server have.
+in_flight() {
+    limit=$(ulimit -Hn)
+    if [ "$limit" = unlimited ] || [ "$limit" -gt $(($1 + 200)) ]; then
+        echo "$1"
+    else
+        say "the limit of $limit descriptors allows $((limit - 200)) in flight, not $1"
+        echo $((limit - 200))
+    fi
+}

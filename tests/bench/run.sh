@@ -1,18 +1,15 @@
 #!/bin/sh
-# Runs every bench and prints one JSON object: a key a bench, its figures as the value.
+# Runs the benches, or those that are named, and prints one JSON object: a row a figure, with its unit,
+# its limit and whether it holds. Progress goes to stderr.
 set -eu
 cd "$(dirname "$0")/../.."
-separator='{'
-for bench in tests/bench/bench_*.c tests/bench/*.sh; do
-    name=$(basename "$bench")
-    case $name in
-    run.sh | lib.sh) continue ;;
-    *.sh) set -- sh "$bench" ;;
-    *) set -- "build/release/${bench%.c}" ;;
-    esac
-    name=${name%.*}
-    printf '%s\n"%s": ' "$separator" "${name#bench_}"
-    "$@"
-    separator=','
+[ $# -gt 0 ] || set -- env agent net rescore policy train
+printf '{"machine": {"processor": "%s", "cores": %s, "date": "%s", "load_before": "%s"}' \
+    "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" "$(nproc)" "$(date -u +%F)" "$(cut -d' ' -f1 /proc/loadavg)"
+rows=$(mktemp)
+trap 'rm -f "$rows"' EXIT
+for bench in "$@"; do
+    sh "tests/bench/$bench.sh" >"$rows"
+    awk '{ printf ",\n%s", $0 }' "$rows"
 done
-printf '}\n'
+printf '\n}\n'
