@@ -30,6 +30,7 @@ static bool parse(const cJSON *root, gg_checkpoint *out)
         gg_json_int(root, "step", &out->step) && gg_json_int(root, "sessions", &out->sessions) &&
         gg_json_int(root, "prefill", &out->prefill) && gg_json_int(root, "sample", &out->sample) &&
         gg_json_int(root, "train", &out->train) &&
+        copy_text(root, "session", out->session, sizeof out->session) &&
         copy_text(root, "weights_arn", out->weights_arn, sizeof out->weights_arn) &&
         copy_text(root, "state_arn", out->state_arn, sizeof out->state_arn);
     const cJSON *size;
@@ -69,8 +70,9 @@ gg_status gg_checkpoint_write(const gg_run *run, const gg_checkpoint *c, gg_erro
     gg_buf out;
     gg_buf_init(&out, GG_FILE_MAX);
     gg_buf_printf(&out,
-                  "{\"schema\":\"" SCHEMA "\",\"step\":%lld,\"sessions\":%lld,\"weights_arn\":",
-                  (long long)c->step, (long long)c->sessions);
+                  "{\"schema\":\"" SCHEMA
+                  "\",\"step\":%lld,\"sessions\":%lld,\"session\":\"%s\",\"weights_arn\":",
+                  (long long)c->step, (long long)c->sessions, c->session);
     gg_buf_json_str(&out, c->weights_arn);
     gg_buf_str(&out, ",\"state_arn\":");
     gg_buf_json_str(&out, c->state_arn);

@@ -11,7 +11,10 @@
 #include "core/run.h"
 #include "train/session.h"
 
+#define GG_SESSION_ID 9 /* 8 hex digits and a NUL */
+
 typedef struct gg_checkpoint {
+    char session[GG_SESSION_ID];      /* of this folder's session names: NAME-ID-<number> */
     int64_t step;                     /* the last finished one; 0 = only the start */
     char weights_arn[GG_ARN_MAX + 1]; /* bound for sampling in step + 1 */
     char state_arn[GG_ARN_MAX + 1];   /* weights and optimiser, for going on */

@@ -225,6 +225,23 @@ gg_status gg_session_close(gg_session *s, gg_error *error)
     return status;
 }
 
+gg_status gg_session_stop_left(uv_loop_t *loop, gg_endpoint *endpoint, const char *name,
+                               gg_error *error)
+{
+    gg_session left = {.o = {.loop = loop, .control = endpoint}, .name = strdup(name)};
+    cJSON *reply = NULL;
+    if (!left.name)
+        return gg_fail(error, GG_E_MEMORY, "out of memory for a session's name");
+    gg_buf_init(&left.body, BODY_MAX);
+    write_name(&left);
+    gg_status status = control(&left, "StopTrainingSession", &reply, error);
+    cJSON_Delete(reply);
+    gg_buf_free(&left.body);
+    free(left.name);
+    /* A refusal says that it is gone or over; only silence leaves the bill open. */
+    return status == GG_E_PROTOCOL ? GG_OK : status;
+}
+
 void gg_session_chat_url(const gg_session *s, const char *runtime_url, gg_buf *out)
 {
     size_t len = strlen(runtime_url);

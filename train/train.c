@@ -2,10 +2,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/random.h>
 
 #include "core/rng.h"
 
-#define URL_MAX (16u << 10)
+#define URL_MAX      (16u << 10)
+#define SESSION_NAME 64
 
 /* ---- opening ---- */
 
@@ -20,11 +22,43 @@ static gg_status open_endpoint(gg_train *t, const char *url, gg_endpoint **out, 
     return gg_endpoint_new(t->http, &options, out, error);
 }
 
+/* Names must differ between folders, so the id is no function of the seed; nothing that is trained
+ * depends on it. */
+static gg_status draw_id(gg_checkpoint *checkpoint, gg_error *error)
+{
+    uint32_t id;
+    if (getrandom(&id, sizeof id, 0) != (ssize_t)sizeof id)
+        return gg_fail(error, GG_E_IO, "cannot draw a random session name");
+    snprintf(checkpoint->session, sizeof checkpoint->session, "%08x", id);
+    return GG_OK;
+}
+
+static void session_name(const gg_train *t, char name[SESSION_NAME])
+{
+    snprintf(name, SESSION_NAME, "%.40s-%s-%lld", t->o.session_name, t->checkpoint.session,
+             (long long)t->checkpoint.sessions);
+}
+
+/* Stops what a killed process left running, and notes the next session's name before it is opened:
+ * whenever a kill comes, the folder knows the name of what may be billing. */
+static gg_status name_session(gg_train *t, bool found, gg_error *error)
+{
+    char left[SESSION_NAME];
+    gg_status status = GG_OK;
+    if (found) {
+        session_name(t, left);
+        status = gg_session_stop_left(t->o.loop, t->control, left, error);
+    } else {
+        status = draw_id(&t->checkpoint, error);
+    }
+    t->checkpoint.sessions++;
+    return status == GG_OK ? gg_checkpoint_write(t->o.run, &t->checkpoint, error) : status;
+}
+
 static gg_status open_session(gg_train *t, gg_error *error)
 {
-    char name[64];
-    t->checkpoint.sessions++;
-    snprintf(name, sizeof name, "%.40s-%lld", t->o.session_name, (long long)t->checkpoint.sessions);
+    char name[SESSION_NAME];
+    session_name(t, name);
     gg_session_options options = {.loop = t->o.loop,
                                   .control = t->control,
                                   .runtime = t->runtime,
@@ -120,6 +154,8 @@ static gg_status open_all(gg_train *t, gg_error *error)
         status = gg_train_cut_back(t, error);
     if (status == GG_OK)
         status = draw_kept(t, error);
+    if (status == GG_OK)
+        status = name_session(t, found, error);
     if (status == GG_OK)
         status = open_session(t, error);
     if (status == GG_OK)

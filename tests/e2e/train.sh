@@ -86,6 +86,17 @@ assert 0 < said["steps"] < 4 and said["stopped"], said
 assert sum(said["tokens"].values()) >= 30000
 PY
 
+# The same service from another process, twice: other sessions, the same bytes. Nothing is left running.
+. tests/lib/serve.sh
+serve $gg serve service --listen 127.0.0.1:0 --state "$dir/state"
+for name in apart again; do
+    train $name --on session --service-url "$url" --s3-root "$dir/state/s3" >/dev/null
+    cmp "$dir/plain/adapter.json" "$dir/$name/adapter.json" || fail "--on session: other weights than --on local"
+done
+curl -s -H 'X-Amz-Target: SageMaker.ListTrainingSessions' -H 'Content-Type: application/x-amz-json-1.1' -d '{}' "$url/" >"$dir/sessions"
+kill $server
+[ "$(grep -o '"TrainingSessionStatus":"Stopped"' "$dir/sessions" | wc -l)" = 2 ] || fail "a session was left running: $(cat "$dir/sessions")"
+
 # SIGINT: what was played is kept, the command to go on is said, and the end is the same.
 (name=stopped; exec $gg train --steps 4 --batch 12 --group-size 4 --effort low --tasks "$dir/rows/train.jsonl" \
     --val "$dir/rows/val.jsonl" --val-every 2 --seed 3 --keep all --concurrency 2 -o "$dir/$name") >/dev/null 2>"$dir/err" &
