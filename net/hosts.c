@@ -11,22 +11,6 @@ static size_t key_length(const char *url)
     return (size_t)(at - url) + strcspn(at, "/?#");
 }
 
-gg_host *gg_host_of(gg_http *http, const char *url)
-{
-    size_t len = key_length(url);
-    for (gg_host *h = http->hosts; h; h = h->next)
-        if (h->key_len == len && memcmp(h->key, url, len) == 0)
-            return h;
-    gg_host *h = calloc(1, sizeof *h + len + 1);
-    if (!h)
-        return NULL;
-    memcpy(h->key, url, len);
-    h->key_len = len;
-    h->next = http->hosts;
-    http->hosts = h;
-    return h;
-}
-
 /* The name in a key, without user info and port; *len is its length. */
 static const char *host_name(const gg_host *h, size_t *len)
 {
@@ -38,7 +22,7 @@ static const char *host_name(const gg_host *h, size_t *len)
     return name;
 }
 
-bool gg_host_is_loopback(const gg_host *h)
+static bool is_loopback(const gg_host *h)
 {
     static const char *const LOOPBACK[] = {"localhost", "[::1]"};
     size_t len;
@@ -47,6 +31,23 @@ bool gg_host_is_loopback(const gg_host *h)
         if (len == strlen(LOOPBACK[i]) && strncasecmp(name, LOOPBACK[i], len) == 0)
             return true;
     return strncmp(name, "127.", 4) == 0;
+}
+
+gg_host *gg_host_of(gg_http *http, const char *url)
+{
+    size_t len = key_length(url);
+    for (gg_host *h = http->hosts; h; h = h->next)
+        if (h->key_len == len && memcmp(h->key, url, len) == 0)
+            return h;
+    gg_host *h = calloc(1, sizeof *h + len + 1);
+    if (!h)
+        return NULL;
+    memcpy(h->key, url, len);
+    h->key_len = len;
+    h->loopback = is_loopback(h);
+    h->next = http->hosts;
+    http->hosts = h;
+    return h;
 }
 
 void gg_host_wait(gg_transfer *t)

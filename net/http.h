@@ -4,8 +4,9 @@
  * libcurl's multi interface driven by socket events. Transfers are spread over several multi
  * handles of at most GG_HTTP_PER_MULTI each, since libcurl 7.88 searches its idle connections one
  * by one. HTTP/1.1, no redirects, no signals, compressed bodies capped after decoding. Loopback
- * addresses never go through a proxy. A host's name is looked up once, by its first transfer, while
- * the others wait (libcurl would start a thread for each), and again when a connection fails.
+ * addresses never go through a proxy, and are not offered compression. A host's name is looked up
+ * once, by its first transfer, while the others wait (libcurl would start a thread for each), and
+ * again when a connection fails.
  *
  * Threads: everything on the loop's thread. Ownership: the client copies url and headers; the body
  * is borrowed until `done` or cancel. SIGPIPE is ignored from gg_http_new on unless the program

@@ -18,6 +18,7 @@ typedef struct gg_host {
     bool stale;                /* what libcurl remembers of it led nowhere */
     gg_transfer *scout;        /* the one that finds out, when not known */
     gg_transfer *first, *last; /* those that wait for it */
+    bool loopback;
     size_t key_len;
     char key[]; /* "http://host:port" as far as the URL spells it out */
 } gg_host;
@@ -59,7 +60,6 @@ struct gg_http {
 /* The host of a URL, made on first sight; NULL when memory is short. */
 gg_host *gg_host_of(gg_http *http, const char *url);
 void gg_hosts_free(gg_http *http);
-bool gg_host_is_loopback(const gg_host *host);
 void gg_host_wait(gg_transfer *t); /* into the host's list */
 void gg_host_leave(gg_transfer *t);
 /* A scout goes ahead on a new connection and finds out whether the name is good. */
