@@ -181,14 +181,14 @@ static gg_status check_unique(const loader *l, gg_error *error)
     return status;
 }
 
-static gg_status identify(const loader *l, gg_error *error)
+static gg_status identify(gg_tasks *tasks, gg_error *error)
 {
-    const char **keys = malloc(l->out->count * sizeof *keys);
+    const char **keys = malloc(tasks->count * sizeof(const char *));
     if (!keys)
-        return no_memory(l, error);
-    for (size_t i = 0; i < l->out->count; i++)
-        keys[i] = l->out->items[i].key;
-    gg_list_identity(keys, l->out->count, l->out->identity);
+        return gg_fail(error, GG_E_MEMORY, "out of memory while reading %s", tasks->path);
+    for (size_t i = 0; i < tasks->count; i++)
+        keys[i] = tasks->items[i].key;
+    gg_list_identity(keys, tasks->count, tasks->identity);
     free(keys);
     return GG_OK;
 }
@@ -209,7 +209,7 @@ static gg_status read_tasks(loader *l, gg_error *error)
     gg_buf_free(&text);
     if (status == GG_OK)
         status = check_unique(l, error);
-    return status == GG_OK ? identify(l, error) : status;
+    return status == GG_OK ? identify(l->out, error) : status;
 }
 
 gg_status gg_tasks_load(const gg_game *game, const char *path, gg_tasks *out, gg_error *error)
@@ -232,6 +232,14 @@ void gg_tasks_free(gg_tasks *tasks)
     free(tasks->items);
     gg_pool_free(&tasks->strings);
     *tasks = (gg_tasks){0};
+}
+
+gg_status gg_tasks_keep(gg_tasks *tasks, size_t count, gg_error *error)
+{
+    if (count >= tasks->count)
+        return GG_OK;
+    tasks->count = count;
+    return identify(tasks, error);
 }
 
 gg_status gg_tasks_disjoint(const gg_tasks *rows, const gg_tasks *held_out, gg_error *error)

@@ -1,8 +1,6 @@
 #include "cli/game.h"
 
-#include <stdlib.h>
 
-#include "core/digest.h"
 
 #define LENGTH_DEFAULT 5
 #define SETTINGS_MAX   (1u << 20)
@@ -29,26 +27,6 @@ gg_status gg_cli_game(const gg_cli *cli, const char *name, gg_game **out, gg_err
     return status;
 }
 
-/* Keeps the first `limit` tasks; the list then has another identity. */
-static gg_status cut(gg_tasks *tasks, size_t limit, gg_error *error)
-{
-    if (limit >= tasks->count)
-        return GG_OK;
-    const char **keys = calloc(limit + 1, sizeof(char *));
-    if (!keys)
-        return gg_fail(error, GG_E_MEMORY, "out of memory for %zu keys", limit);
-    for (size_t i = limit; i < tasks->count; i++) {
-        free((char *)tasks->items[i].id);
-        free((char *)tasks->items[i].prompt);
-    }
-    tasks->count = limit;
-    for (size_t i = 0; i < limit; i++)
-        keys[i] = tasks->items[i].key;
-    gg_list_identity(keys, limit, tasks->identity);
-    free(keys);
-    return GG_OK;
-}
-
 gg_status gg_cli_tasks(const gg_cli *cli, const gg_game *game, const char *split, gg_tasks *out,
                        gg_error *error)
 {
@@ -63,7 +41,7 @@ gg_status gg_cli_tasks(const gg_cli *cli, const gg_game *game, const char *split
                        game->name);
     gg_status status = gg_tasks_load(game, path, out, error);
     if (status == GG_OK && gg_opt_given(cli->opts, GG_OPT_LIMIT))
-        status = cut(out, (size_t)gg_opt_int(cli->opts, GG_OPT_LIMIT), error);
+        status = gg_tasks_keep(out, (size_t)gg_opt_int(cli->opts, GG_OPT_LIMIT), error);
     return status;
 }
 

@@ -77,6 +77,25 @@ static void plain_list(void **state)
     gg_tasks_free(&tasks);
 }
 
+static void first_rows(void **state)
+{
+    gg_tasks tasks, fewer;
+    gg_error error;
+    (void)state;
+    write_file(path, "12\n7\n9\n", 7);
+    write_file(other, "12\n7\n", 5);
+    assert_int_equal(gg_tasks_load(&game, path, &tasks, &error), GG_OK);
+    assert_int_equal(gg_tasks_load(&game, other, &fewer, &error), GG_OK);
+    assert_int_equal(gg_tasks_keep(&tasks, 5, &error), GG_OK);
+    assert_int_equal(tasks.count, 3);
+    assert_string_not_equal(tasks.identity, fewer.identity);
+    assert_int_equal(gg_tasks_keep(&tasks, 2, &error), GG_OK);
+    assert_int_equal(tasks.count, 2);
+    assert_string_equal(tasks.identity, fewer.identity);
+    gg_tasks_free(&tasks);
+    gg_tasks_free(&fewer);
+}
+
 static void json_lines(void **state)
 {
     static const char text[] = "{\"prompt\":\"12\",\"id\":\"row-a\"}\r\n{\"prompt\": \"7\"}\n"
@@ -194,7 +213,8 @@ static void memory_failures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_list), cmocka_unit_test(json_lines),      cmocka_unit_test(refused),
+        cmocka_unit_test(plain_list), cmocka_unit_test(first_rows),
+        cmocka_unit_test(json_lines), cmocka_unit_test(refused),
         cmocka_unit_test(disjoint),   cmocka_unit_test(memory_failures),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
