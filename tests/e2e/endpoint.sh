@@ -56,11 +56,14 @@ stop
 # A server that breaks down: the episodes errored, the exit code says so, a resume plays them again.
 : >"$T/on-fire"
 serve switch "$T/on-fire"
-expect 4 eval_on -o "$T/switch" --attempts 1 -c 1
+expect 0 eval_on -o "$T/allowed" -c 1 --max-errored 2
+json 'd["errored"] == 2'
+stop
+serve switch "$T/on-fire"
+expect 4 eval_on -o "$T/switch" -c 1
 json 'd["errored"] == 2 and d["solved"] == 1 and d["solve_rate"] == 1'
 json 'abs(d["solve_rate_pessimistic"] - 1 / 3) < 1e-9'
 says 'warning: 2 episodes errored'
-expect 0 eval_on -o "$T/switch" --resume --attempts 1 --max-errored 3
 rm "$T/on-fire"
 expect 0 eval_on -o "$T/switch" --resume
 says '2 errored episodes'

@@ -70,7 +70,12 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
-server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+class Server(ThreadingHTTPServer):
+    def handle_error(self, request, client_address):
+        pass  # a client that hangs up is no news
+
+
+server = Server(("127.0.0.1", 0), Handler)
 with open(port_file + ".part", "w") as f:
     f.write(str(server.server_port))
 os.rename(port_file + ".part", port_file)
