@@ -64,8 +64,9 @@ $(eval $(call FLAVOUR,build/release,))
 $(eval $(call FLAVOUR,build/test,$(SANITIZE)))
 $(eval $(call FLAVOUR,build/tsan,$(THREADS)))
 
+# By another name first: a program that runs cannot be written to.
 build/guessgym: build/release/guessgym
-	@cp $< $@
+	@cp $< $@.new && mv $@.new $@
 
 .PRECIOUS: build/%.o build/test/tests/test_% build/test/tests/test_%.o build/tsan/tests/test_%
 .SECONDARY:

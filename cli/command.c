@@ -162,6 +162,10 @@ const gg_cmd *gg_cmd_find(int argc, char *const *argv, int *used, gg_error *erro
             gg_fail(error, GG_E_CONFIG, "%s is not a whole command; there are: %s", typed, list);
         return NULL;
     }
+    if (argv[0][0] == '-') {
+        gg_fail(error, GG_E_CONFIG, "unknown option %s; options come after a command", argv[0]);
+        return NULL;
+    }
     const char *near = near_command(argv[0]);
     gg_fail(error, GG_E_CONFIG,
             near ? "unknown command %s; did you mean %s?" : "unknown command %s", argv[0], near);

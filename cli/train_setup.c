@@ -121,6 +121,10 @@ static gg_status check(const gg_training *t, gg_error *error)
                        "--on session needs --service-url: the address of `guessgym serve service` "
                        "(requests to the "
                        "managed service are not signed in this version)");
+    if (gg_opt_text(opts, GG_OPT_SERVICE_URL) && !gg_opt_given(opts, GG_OPT_ON))
+        return gg_fail(error, GG_E_CONFIG,
+                       "--service-url is for --on session: add it, or --on local to train on "
+                       "this machine all the same");
     if (rows < batch)
         return gg_fail(
             error, GG_E_CONFIG,

@@ -184,3 +184,24 @@ void gg_secrets_hide(const gg_secrets *secrets, gg_buf *text, size_t start)
     for (size_t i = 0; i < secrets->count; i++)
         hide_one(secrets->items[i], text, start);
 }
+
+/* A key such as EMPTY is a word that a good reply may hold. */
+static bool is_sure(const char *secret, size_t len)
+{
+    size_t letters = 0;
+    while (isalpha((unsigned char)secret[letters]))
+        letters++;
+    return len >= GG_SECRET_LONG || (len >= GG_SECRET_SURE && letters < len);
+}
+
+void gg_secrets_blank(const gg_secrets *secrets, char *text, size_t len)
+{
+    for (size_t i = 0; i < secrets->count; i++) {
+        size_t size = strlen(secrets->items[i]);
+        char *end = text + len;
+        if (!is_sure(secrets->items[i], size))
+            continue;
+        for (char *at = text; (at = memmem(at, (size_t)(end - at), secrets->items[i], size));)
+            memset(at, '*', size);
+    }
+}

@@ -8,6 +8,9 @@
 
 #define GG_SECRET_MIN   4 /* shorter pieces are words, not keys */
 #define GG_SECRET_COUNT 64
+#define GG_SECRET_SURE  8  /* from here on a piece with a digit or a sign in it is a key for sure */
+#define GG_SECRET_LONG  16 /* from here on any piece is; below, it may be a placeholder and a word \
+                            */
 
 typedef struct gg_address {
     char *base;        /* up to the query, user info included, no trailing slash */
@@ -31,5 +34,7 @@ void gg_secrets_add_header(gg_secrets *secrets, const char *line); /* when its n
 void gg_secrets_free(gg_secrets *secrets);
 /* Replaces each secret in the text from `start` on by "[hidden]". */
 void gg_secrets_hide(const gg_secrets *secrets, gg_buf *text, size_t start);
+/* Overwrites each secret that is a key for sure by as many '*', so that JSON stays JSON. */
+void gg_secrets_blank(const gg_secrets *secrets, char *text, size_t len);
 
 #endif

@@ -258,6 +258,9 @@ static void on_reply(void *context, const gg_http_reply *reply)
     post->transfer = NULL;
     post->sign_again = false;
     gg_buf_reset(&e->message);
+    /* What it says is kept in records; errors are hidden as they are told. */
+    if (reply->status / 100 == 2)
+        gg_secrets_blank(&e->secrets, reply->body, reply->len);
     gg_retry_class class = gg_retry_classify(reply, &e->message);
     if (class == GG_RETRY_OK && post->accept)
         class = post->accept(post->context, reply, &e->message);

@@ -374,7 +374,7 @@ void gg_transfer_fill(gg_transfer *t, gg_transport transport, const char *detail
     curl_easy_getinfo(t->easy, CURLINFO_CONTENT_TYPE, &type);
     reply->status = (int)status;
     reply->content_type = type ? type : "";
-    reply->body = t->reply ? gg_buf_cstr(t->reply) : "";
+    reply->body = t->reply && t->reply->data ? t->reply->data : "";
     reply->len = t->reply ? t->reply->len : 0;
     if (status != 200)
         fill_headers(t->easy, reply);

@@ -156,7 +156,7 @@ typedef struct seen {
     gg_retry_class outcome;
     int status;
     size_t attempts;
-    char reasons[512], message[2048];
+    char reasons[512], message[2048], body[256];
     int64_t waited_ms, at_ms;
 } seen;
 
@@ -169,6 +169,7 @@ static void note(void *context, const gg_post_result *result)
     s->attempts = result->attempt_count;
     s->at_ms = clock_ms();
     snprintf(s->message, sizeof s->message, "%s", result->message);
+    snprintf(s->body, sizeof s->body, "%s", result->reply->body);
     s->reasons[0] = '\0';
     for (size_t i = 0; i < result->attempt_count; i++) {
         size_t len = strlen(s->reasons);
@@ -746,6 +747,42 @@ static void test_keys_are_hidden(void **state)
         }
 }
 
+/* A good reply goes into records, so a key that it repeats is blanked; a short one may be a word.
+ */
+static void test_keys_in_replies(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *key, *reply, *seen;
+    } table[] = {
+        {"Authorization: Bearer sk-0123456789abcdef", "[\"sk-0123456789abcdef\"]",
+         "[\"*******************\"]"},
+        {"x-api-key: sk-0123456789abcdef", "sk-0123456789abcdefsk-0123456789abcdef!sk-0",
+         "**************************************!sk-0"},
+        {"Authorization: Bearer EMPTY", "{\"a\":\"EMPTY\"}", "{\"a\":\"EMPTY\"}"},
+        {"Authorization: Bearer placeholder", "placeholder", "placeholder"},
+        {"Authorization: Bearer abcdefghijklmnop", "abcdefghijklmnop", "****************"},
+        {"Authorization: Bearer sk-01234", "sk-01234 sk-0123", "******** sk-0123"},
+        {"X-Note: not-a-secret-at-all", "not-a-secret-at-all", "not-a-secret-at-all"},
+        {"Authorization: Bearer sk-0123456789abcdef", "", ""},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        client c;
+        seen s;
+        const char *const headers[] = {table[i].key, NULL};
+        start_with(&c, (gg_endpoint_options){.base_url = "http://127.0.0.1:%d/v1",
+                                             .headers = headers,
+                                             .attempts_max = 1});
+        c.script.steps[0] = (step){200, table[i].reply, NULL};
+        gg_post_request request = {.path = "/chat/completions", .body = "{}", .len = 2};
+        post_to(&c, &request, &s);
+        run(&c);
+        assert_int_equal(s.status, 200);
+        assert_string_equal(s.body, table[i].seen);
+        stop(&c);
+    }
+}
+
 /* ---- signing ---- */
 
 typedef struct signer {
@@ -904,8 +941,8 @@ int main(void)
         cmocka_unit_test(test_cancel),           cmocka_unit_test(test_free_with_requests),
         cmocka_unit_test(test_addresses),        cmocka_unit_test(test_request),
         cmocka_unit_test(test_bad_options),      cmocka_unit_test(test_keys_are_hidden),
-        cmocka_unit_test(test_signing),          cmocka_unit_test(test_short_memory),
-        cmocka_unit_test(test_due_heap),
+        cmocka_unit_test(test_keys_in_replies),  cmocka_unit_test(test_signing),
+        cmocka_unit_test(test_short_memory),     cmocka_unit_test(test_due_heap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
