@@ -1,7 +1,5 @@
 #include "cli/game.h"
 
-
-
 #define LENGTH_DEFAULT 5
 #define SETTINGS_MAX   (1u << 20)
 
