@@ -50,6 +50,8 @@ void gg_buf_reserve(gg_buf *buf, size_t more)
     if (need <= buf->room)
         return;
     size_t room = buf->room ? buf->room * 2 : FIRST_ROOM;
+    if (room > buf->maximum) /* gg_buf_add trusts that what has room is within the maximum */
+        room = buf->maximum + 1;
     if (room < need)
         room = need;
     char *data = realloc(buf->data, room);
@@ -63,7 +65,8 @@ void gg_buf_reserve(gg_buf *buf, size_t more)
 
 void gg_buf_add(gg_buf *buf, const void *bytes, size_t len)
 {
-    gg_buf_reserve(buf, len);
+    if (buf->status != GG_OK || len >= buf->room - buf->len)
+        gg_buf_reserve(buf, len);
     if (buf->status != GG_OK)
         return;
     if (len)
@@ -84,17 +87,9 @@ void gg_buf_char(gg_buf *buf, char c)
 
 void gg_buf_int(gg_buf *buf, int64_t value)
 {
-    char digits[24];
-    char *at = digits + sizeof digits;
-    /* Negative remainders keep INT64_MIN in range. */
-    int64_t rest = value < 0 ? value : -value;
-    do {
-        *--at = (char)('0' - rest % 10);
-        rest /= 10;
-    } while (rest);
-    if (value < 0)
-        *--at = '-';
-    gg_buf_add(buf, at, (size_t)(digits + sizeof digits - at));
+    char text[GG_INT_TEXT];
+    char *end = text + sizeof text, *at = gg_int_text(value, end);
+    gg_buf_add(buf, at, (size_t)(end - at));
 }
 
 void gg_buf_double(gg_buf *buf, double value)

@@ -1,5 +1,6 @@
 #include "core/json.h"
 #include "core/json_escape.h"
+#include "core/number.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -300,11 +301,14 @@ bool gg_buf_json_text(gg_buf *buf, const char *text, size_t len)
 
 void gg_buf_ints(gg_buf *buf, const int32_t *values, size_t count)
 {
+    char text[GG_INT_TEXT + 1]; /* with the comma before it */
+    char *end = text + sizeof text;
     gg_buf_char(buf, '[');
     for (size_t i = 0; i < count && buf->status == GG_OK; i++) {
+        char *at = gg_int_text(values[i], end);
         if (i)
-            gg_buf_char(buf, ',');
-        gg_buf_int(buf, values[i]);
+            *--at = ',';
+        gg_buf_add(buf, at, (size_t)(end - at));
     }
     gg_buf_char(buf, ']');
 }

@@ -6,8 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NUMBER_MAX 63 /* bytes of one number; cJSON's limit too */
-#define FIRST_ROOM 64 /* elements of a number array */
+#define NUMBER_MAX   63 /* bytes of one number; cJSON's limit too */
+#define DIGITS_EXACT 19 /* as many decimal digits always fit into 64 bits */
+#define FIRST_ROOM   64 /* elements of a number array */
+#define EACH_BYTE    UINT64_C(0x0101010101010101)
+#define HIGH_BITS    UINT64_C(0x8080808080808080)
 
 gg_json_reader gg_json_reader_make(const char *text, size_t len)
 {
@@ -26,8 +29,7 @@ static void skip_space(gg_json_reader *r)
         r->at++;
 }
 
-/* The next byte that is not white space; 0 at the end or after a failure. */
-static char peek(gg_json_reader *r)
+static char peek_past_space(gg_json_reader *r)
 {
     if (r->failed)
         return 0;
@@ -35,7 +37,14 @@ static char peek(gg_json_reader *r)
     return r->at < r->end ? *r->at : 0;
 }
 
-static bool take(gg_json_reader *r, char c)
+/* The next byte that is not white space; 0 at the end or after a failure. Most texts have no white
+ * space between values. */
+static inline char peek(gg_json_reader *r)
+{
+    return !r->failed && r->at<r->end && * r->at> ' ' ? *r->at : peek_past_space(r);
+}
+
+static inline bool take(gg_json_reader *r, char c)
 {
     if (peek(r) != c)
         return fail(r);
@@ -87,6 +96,27 @@ static bool ends_run(char c)
     return (unsigned char)c < 0x20 || c == '"' || c == '\\';
 }
 
+/* Bit 7 of every byte of `eight` that is `byte`; more bits may be set above a true one. */
+static inline uint64_t bytes_like(uint64_t eight, unsigned char byte)
+{
+    uint64_t rest = eight ^ EACH_BYTE * byte;
+    return (rest - EACH_BYTE) & ~rest & HIGH_BITS;
+}
+
+/* Past the bytes that need no look: eight at a time, then the last few. */
+static const char *plain_end(const char *p, const char *end)
+{
+    for (uint64_t eight; end - p >= (ptrdiff_t)sizeof eight; p += sizeof eight) {
+        memcpy(&eight, p, sizeof eight);
+        uint64_t control = (eight - EACH_BYTE * 0x20) & ~eight & HIGH_BITS;
+        if (control | bytes_like(eight, '"') | bytes_like(eight, '\\'))
+            break;
+    }
+    while (p < end && !ends_run(*p))
+        p++;
+    return p;
+}
+
 static int simple_escape(char c)
 {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
@@ -116,8 +146,7 @@ static bool raw_string(gg_json_reader *r, gg_json_name *inside)
         return false;
     inside->bytes = r->at;
     for (;;) {
-        while (r->at < r->end && !ends_run(*r->at))
-            r->at++;
+        r->at = plain_end(r->at, r->end);
         if (r->at == r->end)
             return fail(r);
         if (*r->at == '"')
@@ -140,6 +169,8 @@ bool gg_read_name(gg_json_reader *r, gg_json_name *name)
 
 bool gg_name_is(gg_json_name name, const char *text)
 {
+    if (name.len && *name.bytes != *text) /* most names differ at once */
+        return false;
     return strncmp(name.bytes, text, name.len) == 0 && text[name.len] == '\0';
 }
 
@@ -215,19 +246,25 @@ typedef struct number {
     const char *text;
     size_t len;
     uint64_t digits;
-    int digit_count; /* significant ones; above 19 `digits` is not exact */
+    int digit_count; /* significant ones; above DIGITS_EXACT `digits` holds the first of them */
     int64_t exponent;
     bool negative, whole; /* whole: no fraction and no exponent part */
 } number;
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
 static const char *scan_digits(const char *p, const char *end, number *n)
 {
-    for (; p < end && *p >= '0' && *p <= '9'; p++) {
-        if (n->digit_count || *p != '0')
-            n->digit_count++;
-        if (n->digit_count <= 19)
-            n->digits = n->digits * 10 + (uint64_t)(*p - '0');
-    }
+    if (!n->digit_count)
+        while (p < end && *p == '0')
+            p++;
+    for (; p < end && is_digit(*p) && n->digit_count < DIGITS_EXACT; p++, n->digit_count++)
+        n->digits = n->digits * 10 + (uint64_t)(*p - '0');
+    for (; p < end && is_digit(*p); p++)
+        n->digit_count++;
     return p;
 }
 
@@ -238,7 +275,7 @@ static const char *scan_exponent(const char *p, const char *end, number *n)
         p++;
     const char *start = p;
     int64_t value = 0;
-    for (; p < end && *p >= '0' && *p <= '9'; p++)
+    for (; p < end && is_digit(*p); p++)
         if (value < 100000)
             value = value * 10 + (*p - '0');
     n->exponent += negative ? -value : value;
@@ -285,7 +322,7 @@ static bool scan_number(gg_json_reader *r, number *n)
 static double number_value(const number *n)
 {
     double value;
-    if (n->digit_count <= 19 && gg_double_from(n->digits, n->exponent, &value))
+    if (n->digit_count <= DIGITS_EXACT && gg_double_from(n->digits, n->exponent, &value))
         return n->negative ? -value : value;
     char text[NUMBER_MAX + 1]; /* strtod needs an end, and the bytes may have none */
     memcpy(text, n->text, n->len);
@@ -307,7 +344,7 @@ bool gg_read_int(gg_json_reader *r, int64_t *out)
     number n;
     if (!scan_number(r, &n))
         return false;
-    if (n.whole && n.digit_count <= 19 && n.digits <= INT64_MAX) {
+    if (n.whole && n.digit_count <= DIGITS_EXACT && n.digits <= INT64_MAX) {
         *out = n.negative ? -(int64_t)n.digits : (int64_t)n.digits;
         return true;
     }
@@ -392,6 +429,24 @@ static bool grow(gg_json_reader *r, void **values, size_t count, size_t *room, s
     return true;
 }
 
+/* A token id as it nearly always stands: a few digits right before a comma or bracket. False, and
+ * nothing read, for anything else. */
+static bool read_id(gg_json_reader *r, int64_t *value)
+{
+    const char *p = r->at;
+    int64_t sum = 0;
+    for (; p < r->end && p - r->at < 9 && is_digit(*p); p++)
+        sum = sum * 10 + (*p - '0');
+    bool plain =
+        p > r->at && p < r->end && (*p == ',' || *p == ']') && (*r->at != '0' || p - r->at == 1);
+    if (!plain)
+        return false;
+    *value = sum;
+    r->at = p;
+    r->first = false;
+    return true;
+}
+
 bool gg_read_int32s(gg_json_reader *r, int32_t **values, size_t *count, size_t *room)
 {
     *count = 0;
@@ -400,8 +455,8 @@ bool gg_read_int32s(gg_json_reader *r, int32_t **values, size_t *count, size_t *
     while (gg_read_element(r)) {
         int64_t value;
         void *array = *values;
-        if (!gg_read_int(r, &value) || value < INT32_MIN || value > INT32_MAX ||
-            !grow(r, &array, *count, room, sizeof **values))
+        if (!(read_id(r, &value) || gg_read_int(r, &value)) || value < INT32_MIN ||
+            value > INT32_MAX || !grow(r, &array, *count, room, sizeof **values))
             return fail(r);
         *values = array;
         (*values)[(*count)++] = (int32_t)value;

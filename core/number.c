@@ -169,3 +169,15 @@ bool gg_double_from(uint64_t digits, int64_t exponent, double *out)
     *out = low;
     return low == high;
 }
+
+char *gg_int_text(int64_t value, char *end)
+{
+    uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
+    do {
+        *--end = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest);
+    if (value < 0)
+        *--end = '-';
+    return end;
+}

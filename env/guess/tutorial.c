@@ -39,6 +39,7 @@ typedef struct knowledge {
     uint8_t yellow[GG_LETTERS];    /* least copies; 0 = not yellow */
     uint16_t not_here[GG_LETTERS]; /* places at which the letter was yellow */
     uint32_t placed, grey, tried;  /* letters */
+    size_t open;                   /* answers that fit all that is known */
     double bonus, charges;
 } knowledge;
 
@@ -161,7 +162,6 @@ static void learn(knowledge *k, const char *word, const char *marks)
     k->tried |= letters_of(word);
 }
 
-/* Answers that fit all that is known. */
 static size_t open_answers(const knowledge *k, const gg_fits *fits)
 {
     gg_fits_condition conditions[GG_WORD_MAX + GG_LETTERS * (GG_WORD_MAX + 1)];
@@ -196,13 +196,14 @@ static void add_guess(knowledge *k, const gg_fits *fits, const call_facts *f)
     if (k->guesses == 0) {
         k->bonus += f->unlisted ? 0 : OPENING_BIT * f->entropy;
         learn(k, f->word, f->marks);
+        k->open = open_answers(k, fits);
     } else {
-        size_t before = open_answers(k, fits);
+        size_t before = k->open;
         k->bonus += NEW_LETTER * __builtin_popcount(letters_of(f->word) & ~k->tried);
         learn(k, f->word, f->marks);
+        k->open = open_answers(k, fits);
         if (before)
-            k->bonus +=
-                NARROWED * ((double)before - (double)open_answers(k, fits)) / (double)before;
+            k->bonus += NARROWED * ((double)before - (double)k->open) / (double)before;
     }
     k->guesses++;
 }
@@ -238,6 +239,7 @@ double gg_tutorial_reward(double points, bool solved, int played, int guesses)
 void gg_tutorial_score(const gg_env *env, const gg_episode *episode, gg_tutorial *out)
 {
     knowledge k = {.length = env->config.length};
+    k.open = open_answers(&k, env->fits);
     for (size_t t = 0; t < episode->turn_count; t++)
         for (size_t c = 0; c < episode->turns[t].call_count; c++)
             add_call(&k, env->fits, &episode->turns[t].calls[c]);
