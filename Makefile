@@ -121,7 +121,8 @@ man: build/guessgym.1 ## the man page, build/guessgym.1
 TO := $(DESTDIR)$(PREFIX)
 install: build/guessgym build/release/$(SONAME) build/guessgym.1 build/guessgym.bash ## everything under PREFIX (/usr/local)
 	install -d $(TO)/bin $(TO)/lib/pkgconfig $(TO)/include/guessgym $(TO)/share/man/man1 \
-	    $(TO)/share/bash-completion/completions $(TO)/share/guessgym/wordlists/splits
+	    $(TO)/share/bash-completion/completions $(TO)/share/guessgym/wordlists/splits \
+	    $(TO)/share/guessgym/examples/faults
 	install -m 755 build/guessgym $(TO)/bin
 	install -m 755 build/release/$(SONAME) $(TO)/lib
 	ln -sf $(SONAME) $(TO)/lib/libguessgym.so
@@ -130,6 +131,7 @@ install: build/guessgym build/release/$(SONAME) build/guessgym.1 build/guessgym.
 	install -m 644 build/guessgym.1 $(TO)/share/man/man1
 	install -m 644 build/guessgym.bash $(TO)/share/bash-completion/completions/guessgym
 	install -m 644 wordlists/*.txt wordlists/COPYRIGHT wordlists/README.md $(TO)/share/guessgym/wordlists
+	install -m 644 examples/faults/*.faults $(TO)/share/guessgym/examples/faults
 	install -m 644 wordlists/splits/*.jsonl $(TO)/share/guessgym/wordlists/splits
 
 uninstall: ## removes what install made

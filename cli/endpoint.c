@@ -51,6 +51,7 @@ static gg_status start_builtin(const gg_cli *cli, const gg_game *game, const cha
         .policy = name,
         .settings = game->config,
         .adapter = gg_opt_text(cli->opts, GG_OPT_ADAPTER),
+        .faults = gg_opt_text(cli->opts, GG_OPT_FAULTS),
         .seed = (uint64_t)gg_opt_int(cli->opts, GG_OPT_SEED),
         .threads = core_count(),
     };
@@ -61,7 +62,7 @@ static gg_status start_builtin(const gg_cli *cli, const gg_game *game, const cha
     if (status != GG_OK)
         return status;
     p->url = strdup(gg_policy_server_url(p->server));
-    p->model = strdup(model ? model : name);
+    p->model = strdup(model ? model : gg_policy_server_model(p->server));
     return p->url && p->model ? GG_OK : no_memory(error);
 }
 
@@ -84,6 +85,10 @@ static gg_status check_address(const gg_cli *cli, const char *url, gg_error *err
     if (strstr(host, "/chat/completions"))
         return gg_fail(error, GG_E_CONFIG,
                        "--endpoint: give the base address, without /chat/completions");
+    if (gg_opt_text(cli->opts, GG_OPT_FAULTS))
+        return gg_fail(error, GG_E_CONFIG,
+                       "--faults works with embedded policies (builtin:NAME) only; to put faults "
+                       "behind an address use guessgym serve policy --faults FILE");
     if (gg_opt_text(cli->opts, GG_OPT_ADAPTER))
         return gg_fail(error, GG_E_CONFIG,
                        "--adapter works with embedded policies (builtin:NAME) only; a server loads "

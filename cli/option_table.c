@@ -74,6 +74,8 @@ static const gg_opt rows[GG_OPT_COUNT] = {
     PLAYS, NULL, "as the endpoint names it; default: the only one it lists"},
 [GG_OPT_ADAPTER] = {"adapter", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, OF_RUN, PLAYER,
     PLAYS | BIT(SERVE_POLICY), NULL, "what training left: adapter.json (embedded policies only)"},
+[GG_OPT_FAULTS] = {"faults", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, 0, PLAYER,
+    PLAYS | BIT(SERVE_POLICY), NULL, "a script of faults that the embedded policy's endpoint shows"},
 [GG_OPT_EFFORT] = {"reasoning-effort", "effort", 0, GG_VALUE_MANY, "EFFORT[,...]", NULL, EFFORTS, 0,
     0, OF_RUN, PLAYER, PLAYS, "REASONING_EFFORT", "sent with every request; several make one run "
     "each and one table"},

@@ -60,6 +60,7 @@ typedef enum gg_opt_id {
     GG_OPT_ENDPOINT,
     GG_OPT_MODEL,
     GG_OPT_ADAPTER,
+    GG_OPT_FAULTS,
     GG_OPT_EFFORT,
     GG_OPT_EFFORT_IN,
     GG_OPT_TEMPERATURE,

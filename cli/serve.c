@@ -53,6 +53,7 @@ gg_exit gg_cmd_serve_policy(gg_cli *cli)
         .policy = gg_opt_text(cli->opts, GG_OPT_POLICY),
         .settings = settings.len ? gg_buf_cstr(&settings) : NULL,
         .adapter = gg_opt_text(cli->opts, GG_OPT_ADAPTER),
+        .faults = gg_opt_text(cli->opts, GG_OPT_FAULTS),
         .seed = (uint64_t)gg_opt_int(cli->opts, GG_OPT_SEED),
         .threads = (unsigned)gg_opt_int(cli->opts, GG_OPT_THREADS),
     };

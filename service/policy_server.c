@@ -9,6 +9,7 @@
 #include "core/rng.h"
 #include "policy/adapter.h"
 #include "service/chat.h"
+#include "service/hostile.h"
 
 struct gg_policy_server {
     gg_server *http;
@@ -16,6 +17,7 @@ struct gg_policy_server {
     gg_adapter adapter;
     bool has_adapter;
     gg_chat_model model;
+    gg_faults *script; /* NULL = well behaved */
     uint64_t seed;
     atomic_llong unseeded; /* requests without a seed so far: each gets its own */
     char *url;
@@ -52,10 +54,15 @@ static void chat(gg_policy_server *server, gg_exchange *exchange,
                  const gg_exchange_request *request)
 {
     gg_chat_reply reply;
+    int64_t index = atomic_fetch_add(&server->unseeded, 1);
+    uint64_t seed = gg_derive_seed(server->seed, "unseeded", index);
+    bool known = known_model(server, request->body, request->body_len);
+    if (known && server->script) {
+        gg_hostile_answer(server->script, &server->model, seed, exchange, request);
+        return;
+    }
     gg_chat_reply_init(&reply);
-    if (known_model(server, request->body, request->body_len)) {
-        int64_t index = atomic_fetch_add(&server->unseeded, 1);
-        uint64_t seed = gg_derive_seed(server->seed, "unseeded", index);
+    if (known) {
         gg_chat_answer(&server->model, request->body, request->body_len, seed, &reply);
     } else {
         char text[160];
@@ -99,7 +106,7 @@ static void handle(void *context, gg_exchange *exchange, const gg_exchange_reque
 {
     bool path_known = false;
     for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
-        if (strcmp(routes[i].path, request->path))
+        if (strcmp(routes[i].path, request->path) != 0)
             continue;
         path_known = true;
         if (!strcmp(routes[i].method, request->method)) {
@@ -131,10 +138,38 @@ static gg_status load_adapter(gg_policy_server *server, const char *path, gg_err
     return GG_OK;
 }
 
+static gg_status load_shipped_script(gg_faults **out, gg_error *error)
+{
+    gg_buf path;
+    gg_buf_init(&path, GG_FILE_MAX);
+    gg_status status = gg_data_path(GG_HOSTILE_SCRIPT, &path, error);
+    if (status == GG_OK)
+        status = gg_faults_load(gg_buf_cstr(&path), out, error);
+    gg_buf_free(&path);
+    return status;
+}
+
+static gg_status open_policy(gg_policy_server *server, const gg_policy_server_options *options,
+                             gg_error *error)
+{
+    const char *name = options->policy;
+    bool hostile = !strcmp(name, GG_HOSTILE);
+    gg_status status = options->faults ? gg_faults_load(options->faults, &server->script, error)
+                       : hostile       ? load_shipped_script(&server->script, error)
+                                       : GG_OK;
+    if (status != GG_OK)
+        return status;
+    if (hostile) {
+        name = gg_faults_policy(server->script);
+        name = name ? name : GG_HOSTILE_POLICY;
+    }
+    return gg_policy_open(name, options->settings, &server->policy, error);
+}
+
 static gg_status start(gg_policy_server *server, const gg_policy_server_options *options,
                        gg_error *error)
 {
-    gg_status status = gg_policy_open(options->policy, options->settings, &server->policy, error);
+    gg_status status = open_policy(server, options, error);
     if (status != GG_OK)
         return status;
     server->seed = options->seed;
@@ -179,6 +214,7 @@ void gg_policy_server_stop(gg_policy_server *server)
     if (server->has_adapter)
         gg_adapter_free(&server->adapter);
     gg_policy_close(server->policy);
+    gg_faults_free(server->script);
     free(server->url);
     free(server);
 }
@@ -186,4 +222,9 @@ void gg_policy_server_stop(gg_policy_server *server)
 const char *gg_policy_server_url(const gg_policy_server *server)
 {
     return server->url;
+}
+
+const char *gg_policy_server_model(const gg_policy_server *server)
+{
+    return server->model.name;
 }
