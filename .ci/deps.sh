@@ -4,7 +4,7 @@ set -eu
 
 build='gcc make pkg-config libc6-dev libcurl4-openssl-dev libcjson-dev libpcre2-dev
     libmicrohttpd-dev libuv1-dev libssl-dev zlib1g-dev liblua5.4-dev'
-test='libcmocka-dev python3 python3-numpy python3-venv scowl'
+test='libcmocka-dev python3 python3-numpy python3-venv scowl curl'
 check='clang clang-format clang-tidy cppcheck shellcheck'
 
 wanted=''
