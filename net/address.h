@@ -6,11 +6,10 @@
 
 #include <guessgym/buf.h>
 
-#define GG_SECRET_MIN   4 /* shorter pieces are words, not keys */
+#define GG_SECRET_MIN   4  /* shorter pieces are words, not keys */
+#define GG_SECRET_SURE  8  /* from here on a piece with a digit or a sign in it is surely a key */
+#define GG_SECRET_LONG  16 /* from here on any piece is; a shorter one may be a placeholder */
 #define GG_SECRET_COUNT 64
-#define GG_SECRET_SURE  8  /* from here on a piece with a digit or a sign in it is a key for sure */
-#define GG_SECRET_LONG  16 /* from here on any piece is; below, it may be a placeholder and a word \
-                            */
 
 typedef struct gg_address {
     char *base;        /* up to the query, user info included, no trailing slash */

@@ -64,8 +64,8 @@ const char *gg_transport_name(gg_transport transport);
 /* Valid during the callback only. */
 typedef struct gg_http_reply {
     gg_transport transport;
-    int status; /* 0 unless transport is OK */
-    char *body; /* NUL-terminated; may be written to */
+    int status;       /* 0 unless transport is OK */
+    const char *body; /* NUL-terminated */
     size_t len;
     const char *content_type; /* "" when absent */
     /* Header values, NULL when absent. Not looked up for status 200. */

@@ -250,6 +250,16 @@ void gg_endpoint_pump(gg_endpoint *e)
     arm(e);
 }
 
+/* What a good reply says is kept in records; errors are hidden as they are told. */
+static void blank_keys(const gg_endpoint *e, const gg_http_reply *reply)
+{
+    char *body; /* the transfer's own buffer, which nobody else looks at */
+    if (reply->status / 100 != 2)
+        return;
+    memcpy(&body, &reply->body, sizeof body);
+    gg_secrets_blank(&e->secrets, body, reply->len);
+}
+
 static void on_reply(void *context, const gg_http_reply *reply)
 {
     gg_post *post = context;
@@ -258,9 +268,7 @@ static void on_reply(void *context, const gg_http_reply *reply)
     post->transfer = NULL;
     post->sign_again = false;
     gg_buf_reset(&e->message);
-    /* What it says is kept in records; errors are hidden as they are told. */
-    if (reply->status / 100 == 2)
-        gg_secrets_blank(&e->secrets, reply->body, reply->len);
+    blank_keys(e, reply);
     gg_retry_class class = gg_retry_classify(reply, &e->message);
     if (class == GG_RETRY_OK && post->accept)
         class = post->accept(post->context, reply, &e->message);
