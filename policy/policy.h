@@ -33,8 +33,7 @@ typedef struct gg_weights {
 } gg_weights;
 
 typedef struct gg_policy_request {
-    const cJSON *messages;
-    const cJSON *tools; /* NULL = none */
+    gg_json_name messages, tools; /* JSON text as in a chat request; bytes NULL = no tools */
     gg_effort effort;
     double temperature, top_p;
     uint64_t seed;

@@ -3,88 +3,156 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * The history comes back whole with every request, and building trees of it was a tenth of a
+ * training's work. It is read where it stands instead: an object's members are picked as slices of
+ * the text, and strings are decoded into one buffer on their way to the tokenizer.
+ */
+
 typedef struct writer {
     const gg_tokenizer *tokenizer;
     gg_ids *out;
     gg_error *error;
-    int index; /* of the message, for error sentences */
+    gg_buf text; /* the string read last */
+    int index;   /* of the message, for error sentences */
 } writer;
 
-static void put_text(writer *w, const char *text)
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* The named members of an object as they stand; null is as good as absent: bytes NULL. A value that
+ * is no object has none. */
+static void pick(gg_json_name object, const char *const *names, size_t count, gg_json_name *members)
 {
-    if (text)
-        gg_tokenizer_encode(w->tokenizer, text, strlen(text), w->out);
+    gg_json_name name, value;
+    memset(members, 0, count * sizeof *members);
+    if (!object.bytes)
+        return;
+    gg_json_reader r = gg_json_reader_make(object.bytes, object.len);
+    if (!gg_read_object(&r))
+        return;
+    while (gg_read_name(&r, &name) && gg_read_raw(&r, &value))
+        for (size_t i = 0; i < count; i++)
+            if (!members[i].bytes && *value.bytes != 'n' && gg_name_is(name, names[i]))
+                members[i] = value;
 }
 
-static gg_status put_part(writer *w, const cJSON *part, int index)
+static gg_json_name pick_one(gg_json_name object, const char *name)
 {
-    const char *type = gg_json_text(part, "type");
-    const char *text = gg_json_text(part, "text");
-    if (!text || (type && strcmp(type, "text") != 0))
+    gg_json_name member;
+    pick(object, &name, 1, &member);
+    return member;
+}
+
+static bool is_string(gg_json_name value)
+{
+    return value.bytes && *value.bytes == '"';
+}
+
+static bool is_array(gg_json_name value)
+{
+    return value.bytes && *value.bytes == '[';
+}
+
+/* The text of a string; NULL for any other value. Good until the next one. */
+static const char *text_in(writer *w, gg_json_name value)
+{
+    if (!is_string(value))
+        return NULL;
+    gg_json_reader r = gg_json_reader_make(value.bytes, value.len);
+    gg_buf_reset(&w->text);
+    return gg_read_string(&r, &w->text) ? gg_buf_cstr(&w->text) : NULL;
+}
+
+/* A value that is no string adds nothing. */
+static void put_text(writer *w, gg_json_name value)
+{
+    const char *text = text_in(w, value);
+    if (text)
+        gg_tokenizer_encode(w->tokenizer, text, w->text.len, w->out);
+}
+
+static gg_status put_part(writer *w, gg_json_name part, int index)
+{
+    static const char *const names[] = {"type", "text"};
+    gg_json_name members[COUNT(names)];
+    pick(part, names, COUNT(names), members);
+    const char *type = text_in(w, members[0]);
+    if (!is_string(members[1]) || (type && strcmp(type, "text") != 0))
         return gg_fail(w->error, GG_E_ARGUMENT,
                        "messages[%d].content[%d] is not a text part; this policy reads text only",
                        w->index, index);
-    put_text(w, text);
+    put_text(w, members[1]);
     return GG_OK;
 }
 
 /* A string, nothing, or an array of text parts. */
-static gg_status put_content(writer *w, const cJSON *content)
+static gg_status put_content(writer *w, gg_json_name content)
 {
-    if (!content)
-        return GG_OK;
-    if (cJSON_IsString(content)) {
-        put_text(w, content->valuestring);
+    gg_json_name part;
+    gg_status status = GG_OK;
+    if (!content.bytes || is_string(content)) {
+        put_text(w, content);
         return GG_OK;
     }
-    if (!cJSON_IsArray(content))
+    if (!is_array(content))
         return gg_fail(w->error, GG_E_ARGUMENT,
                        "messages[%d].content must be a string or an array of text parts", w->index);
-    int index = 0;
-    for (const cJSON *part = content->child; part; part = part->next) {
-        gg_status status = put_part(w, part, index++);
-        if (status != GG_OK)
-            return status;
-    }
-    return GG_OK;
+    gg_json_reader r = gg_json_reader_make(content.bytes, content.len);
+    gg_read_array(&r);
+    for (int index = 0; status == GG_OK && gg_read_element(&r) && gg_read_raw(&r, &part); index++)
+        status = put_part(w, part, index);
+    return status;
 }
 
-static gg_status put_call(writer *w, const cJSON *call)
+static gg_status put_call(writer *w, gg_json_name call)
 {
-    const cJSON *function = gg_json_get(call, "function");
-    const char *name = gg_json_text(function, "name");
-    const char *arguments = gg_json_text(function, "arguments");
-    if (!name || !arguments)
+    static const char *const names[] = {"name", "arguments"};
+    gg_json_name members[COUNT(names)];
+    pick(pick_one(call, "function"), names, COUNT(names), members);
+    if (!is_string(members[0]) || !is_string(members[1]))
         return gg_fail(w->error, GG_E_ARGUMENT,
                        "messages[%d].tool_calls: every call needs function.name and "
                        "function.arguments, both strings",
                        w->index);
     gg_ids_push(w->out, GG_TOKEN_CALL);
-    put_text(w, name);
+    put_text(w, members[0]);
     gg_ids_push(w->out, GG_TOKEN_ARGUMENTS);
-    put_text(w, arguments);
+    put_text(w, members[1]);
     return GG_OK;
 }
 
-static gg_status put_assistant(writer *w, const cJSON *message)
+static gg_status put_calls(writer *w, gg_json_name calls)
 {
-    const char *thoughts = gg_json_text(message, "reasoning_content");
-    if (!thoughts || !*thoughts)
-        thoughts = gg_json_text(message, "reasoning");
-    if (thoughts && *thoughts) {
-        gg_ids_push(w->out, GG_TOKEN_THINK);
-        put_text(w, thoughts);
-        gg_ids_push(w->out, GG_TOKEN_THOUGHT);
-    }
-    gg_status status = put_content(w, gg_json_get(message, "content"));
-    const cJSON *calls = gg_json_get(message, "tool_calls");
-    if (status == GG_OK && calls && !cJSON_IsArray(calls))
+    gg_json_name call;
+    gg_status status = GG_OK;
+    if (!calls.bytes)
+        return GG_OK;
+    if (!is_array(calls))
         return gg_fail(w->error, GG_E_ARGUMENT, "messages[%d].tool_calls must be an array",
                        w->index);
-    for (const cJSON *call = calls ? calls->child : NULL; status == GG_OK && call;
-         call = call->next)
+    gg_json_reader r = gg_json_reader_make(calls.bytes, calls.len);
+    gg_read_array(&r);
+    while (status == GG_OK && gg_read_element(&r) && gg_read_raw(&r, &call))
         status = put_call(w, call);
     return status;
+}
+
+static const char *const message_names[] = {"role", "content", "reasoning_content", "reasoning",
+                                            "tool_calls"};
+enum { ROLE, CONTENT, REASONING_CONTENT, REASONING, TOOL_CALLS };
+
+static gg_status put_assistant(writer *w, const gg_json_name *message)
+{
+    const char *thoughts = text_in(w, message[REASONING_CONTENT]);
+    if (!thoughts || !*thoughts)
+        thoughts = text_in(w, message[REASONING]);
+    if (thoughts && *thoughts) {
+        gg_ids_push(w->out, GG_TOKEN_THINK);
+        gg_tokenizer_encode(w->tokenizer, thoughts, w->text.len, w->out);
+        gg_ids_push(w->out, GG_TOKEN_THOUGHT);
+    }
+    gg_status status = put_content(w, message[CONTENT]);
+    return status == GG_OK ? put_calls(w, message[TOOL_CALLS]) : status;
 }
 
 static const struct role {
@@ -97,61 +165,84 @@ static const struct role {
 
 static const struct role *find_role(const char *name)
 {
-    for (size_t i = 0; name && i < sizeof roles / sizeof *roles; i++)
+    for (size_t i = 0; name && i < COUNT(roles); i++)
         if (strcmp(roles[i].name, name) == 0)
             return &roles[i];
     return NULL;
 }
 
-static gg_status put_message(writer *w, const cJSON *message)
+static gg_status put_message(writer *w, gg_json_name text)
 {
-    const struct role *role = find_role(gg_json_text(message, "role"));
+    gg_json_name message[COUNT(message_names)];
+    pick(text, message_names, COUNT(message_names), message);
+    const struct role *role = find_role(text_in(w, message[ROLE]));
     if (!role)
         return gg_fail(w->error, GG_E_ARGUMENT,
                        "messages[%d].role must be system, developer, user, assistant or tool",
                        w->index);
     gg_ids_push(w->out, role->token);
-    gg_status status = role->token == GG_TOKEN_ASSISTANT
-                           ? put_assistant(w, message)
-                           : put_content(w, gg_json_get(message, "content"));
+    gg_status status = role->token == GG_TOKEN_ASSISTANT ? put_assistant(w, message)
+                                                         : put_content(w, message[CONTENT]);
     gg_ids_push(w->out, GG_TOKEN_END);
     return status;
 }
 
-static gg_status put_tools(writer *w, const cJSON *tools)
+static gg_status put_messages(writer *w, gg_json_name messages)
 {
-    if (!tools || !tools->child)
-        return GG_OK;
+    static const char wanted[] = "messages must be an array with at least one message";
+    gg_json_name message;
+    if (!is_array(messages))
+        return gg_fail(w->error, GG_E_ARGUMENT, wanted);
+    gg_json_reader r = gg_json_reader_make(messages.bytes, messages.len);
+    gg_read_array(&r);
+    for (; gg_read_element(&r) && gg_read_raw(&r, &message); w->index++) {
+        gg_status status = put_message(w, message);
+        if (status != GG_OK)
+            return status;
+        if (w->out->count > GG_TEMPLATE_TOKENS_MAX)
+            return gg_fail(w->error, GG_E_LIMIT, "the prompt is longer than %u tokens",
+                           GG_TEMPLATE_TOKENS_MAX);
+    }
+    return w->index && !r.failed ? GG_OK : gg_fail(w->error, GG_E_ARGUMENT, wanted);
+}
+
+static gg_status put_tools(writer *w, gg_json_name tools)
+{
+    gg_json_name tool;
     int index = 0;
-    for (const cJSON *tool = tools->child; tool; tool = tool->next, index++) {
-        const char *name = gg_json_text(gg_json_get(tool, "function"), "name");
-        if (!name)
+    if (!is_array(tools))
+        return GG_OK;
+    gg_json_reader r = gg_json_reader_make(tools.bytes, tools.len);
+    gg_read_array(&r);
+    for (; gg_read_element(&r) && gg_read_raw(&r, &tool); index++) {
+        gg_json_name name = pick_one(pick_one(tool, "function"), "name");
+        if (!is_string(name))
             return gg_fail(w->error, GG_E_ARGUMENT, "tools[%d].function.name is missing", index);
         gg_ids_push(w->out, GG_TOKEN_TOOLS);
         put_text(w, name);
     }
-    gg_ids_push(w->out, GG_TOKEN_END);
+    if (index)
+        gg_ids_push(w->out, GG_TOKEN_END);
     return GG_OK;
 }
 
-gg_status gg_template_prompt(const gg_vocabulary *vocabulary, const cJSON *messages,
-                             const cJSON *tools, gg_effort effort, gg_ids *out, gg_error *error)
+gg_status gg_template_prompt(const gg_vocabulary *vocabulary, gg_json_name messages,
+                             gg_json_name tools, gg_effort effort, gg_ids *out, gg_error *error)
 {
     writer w = {.tokenizer = vocabulary->tokenizer, .out = out, .error = error};
-    if (!cJSON_IsArray(messages) || !messages->child)
-        return gg_fail(error, GG_E_ARGUMENT, "messages must be an array with at least one message");
+    gg_buf_init(&w.text, messages.len + tools.len);
+    gg_buf_reserve(&w.text, w.text.maximum); /* no string is longer than its JSON text */
+    gg_status status = gg_buf_status(&w.text, "a prompt", error);
     gg_ids_push(out, GG_TOKEN_LOW + (int32_t)effort);
-    gg_status status = put_tools(&w, tools);
-    for (const cJSON *m = messages->child; status == GG_OK && m; m = m->next, w.index++) {
-        status = put_message(&w, m);
-        if (status == GG_OK && out->count > GG_TEMPLATE_TOKENS_MAX)
-            status = gg_fail(error, GG_E_LIMIT, "the prompt is longer than %u tokens",
-                             GG_TEMPLATE_TOKENS_MAX);
-    }
+    if (status == GG_OK)
+        status = put_tools(&w, tools);
+    if (status == GG_OK)
+        status = put_messages(&w, messages);
     gg_ids_push(out, GG_TOKEN_ASSISTANT);
     if (status == GG_OK && out->failed)
         status =
             gg_fail(error, GG_E_MEMORY, "not enough memory for a prompt of %zu tokens", out->count);
+    gg_buf_free(&w.text);
     return status;
 }
 

@@ -20,9 +20,10 @@
 
 #define GG_TEMPLATE_TOKENS_MAX (1u << 22) /* longer prompts are refused */
 
-/* Appends the prompt. Wrong roles and contents are GG_E_ARGUMENT and named. */
-gg_status gg_template_prompt(const gg_vocabulary *vocabulary, const cJSON *messages,
-                             const cJSON *tools, gg_effort effort, gg_ids *out, gg_error *error);
+/* Appends the prompt of messages and tools (bytes NULL = none) as they stand in a request. Wrong
+ * roles and contents are GG_E_ARGUMENT and named. */
+gg_status gg_template_prompt(const gg_vocabulary *vocabulary, gg_json_name messages,
+                             gg_json_name tools, gg_effort effort, gg_ids *out, gg_error *error);
 
 /* Fills reasoning, content, call, reasoning_tokens from reply->ids, and turns finish_reason "stop"
  * into "tool_calls" where there is a call. A call that was cut short is left out. Of several calls

@@ -139,25 +139,63 @@ static bool read_effort(const cJSON *root, ask *a, gg_chat_reply *reply)
     return true;
 }
 
+static bool is_list(gg_json_name value)
+{
+    if (!value.bytes || *value.bytes != '[')
+        return false;
+    gg_json_reader r = gg_json_reader_make(value.bytes, value.len);
+    return gg_read_array(&r) && gg_read_element(&r);
+}
+
 static bool read_messages(const cJSON *root, ask *a, gg_chat_reply *reply)
 {
-    const cJSON *tools = gg_json_get(root, "tools");
     const cJSON *choice = gg_json_get(root, "tool_choice");
-    a->policy.messages = gg_json_get(root, "messages");
-    if (!cJSON_IsArray(a->policy.messages) || !a->policy.messages->child)
+    if (!is_list(a->policy.messages))
         return refuse_param(reply, "messages", "invalid_type",
                             "'messages' must be an array with at least one message");
-    if (tools && (!cJSON_IsArray(tools) || !tools->child))
+    if (a->policy.tools.bytes && !is_list(a->policy.tools))
         return refuse_param(reply, "tools", "invalid_type",
                             "'tools' must be an array with at least one tool, or left out");
-    bool none = cJSON_IsString(choice) && !strcmp(choice->valuestring, "none");
-    a->policy.tools = none ? NULL : tools;
+    if (cJSON_IsString(choice) && !strcmp(choice->valuestring, "none"))
+        a->policy.tools = (gg_json_name){0};
     return true;
+}
+
+/* Takes a body apart. Messages and tools, nearly all of it, stay where they are; the rest becomes
+ * a tree. */
+static gg_status open_body(const char *body, size_t len, ask *a, cJSON **root, gg_error *error)
+{
+    gg_json_reader r = gg_json_reader_make(body, len);
+    gg_json_name name, value;
+    gg_buf rest;
+    gg_buf_init(&rest, len + 2);
+    gg_read_object(&r);
+    while (gg_read_name(&r, &name) && gg_read_raw(&r, &value)) {
+        bool messages = gg_name_is(name, "messages");
+        if (*value.bytes == 'n')
+            continue; /* null is as good as absent */
+        if (messages || gg_name_is(name, "tools")) {
+            *(messages ? &a->policy.messages : &a->policy.tools) = value;
+            continue;
+        }
+        gg_buf_str(&rest, rest.len ? ",\"" : "{\"");
+        gg_buf_add(&rest, name.bytes, name.len);
+        gg_buf_str(&rest, "\":");
+        gg_buf_add(&rest, value.bytes, value.len);
+    }
+    gg_buf_str(&rest, rest.len ? "}" : "{}");
+    gg_status status = gg_buf_status(&rest, "a request", error);
+    if (status == GG_OK && !gg_read_end(&r))
+        status = gg_fail(error, GG_E_FORMAT, "not a JSON object; byte %zu of %zu is wrong",
+                         (size_t)(r.at - body), len);
+    if (status == GG_OK)
+        status = gg_json_parse(rest.data, rest.len, root, error);
+    gg_buf_free(&rest);
+    return status;
 }
 
 static bool read_ask(const cJSON *root, ask *a, gg_chat_reply *reply)
 {
-    *a = (ask){0};
     gg_json_bool(root, "stream", &a->stream);
     gg_json_bool(gg_json_get(root, "stream_options"), "include_usage", &a->stream_usage);
     gg_json_bool(root, "logprobs", &a->logprobs);
@@ -447,14 +485,16 @@ void gg_chat_answer(const gg_chat_model *model, const char *body, size_t len,
 {
     cJSON *root = NULL;
     gg_error error = {0};
-    ask a;
+    ask a = {0};
     gg_buf_reset(&reply->body);
     reply->status = 200;
     reply->content_type = "application/json";
     reply->prompt_tokens = reply->completion_tokens = 0;
-    if (gg_json_parse(body, len, &root, &error) != GG_OK || !cJSON_IsObject(root)) {
-        gg_chat_refuse(reply, 400, "invalid_request_error", NULL, NULL,
-                       root ? "the body is not a JSON object" : error.text);
+    gg_status status = open_body(body, len, &a, &root, &error);
+    if (status == GG_E_MEMORY) {
+        gg_chat_refuse(reply, 500, "server_error", NULL, NULL, error.text);
+    } else if (status != GG_OK) {
+        gg_chat_refuse(reply, 400, "invalid_request_error", NULL, NULL, error.text);
     } else if (read_ask(root, &a, reply)) {
         if (!a.seeded)
             a.policy.seed = fallback_seed;

@@ -13,44 +13,33 @@
 #define MODEL_MAX     GG_SERVICE_ARN_MAX
 #define MODELS_LISTED 1000
 
-/* The body's top-level members that matter here; "" where one is absent or no text. */
-typedef struct glance {
-    char model[MODEL_MAX + 1];
-    bool stream_said;
-    const char *members; /* just behind the opening brace; NULL when the body is no object */
-} glance;
-
-static void copy_text(gg_json_name raw, char *out, size_t room)
-{
-    bool text = raw.len >= 2 && raw.bytes[0] == '"' && raw.len - 2 < room;
-    size_t len = text ? raw.len - 2 : 0;
-    if (len)
-        memcpy(out, raw.bytes + 1, len);
-    out[len] = '\0';
-}
-
-static void look(const gg_exchange_request *http, glance *out)
+/* The text of a body's `model`, "" where there is none. Nothing behind it is looked at. */
+static void read_model(const gg_exchange_request *http, char model[MODEL_MAX + 1])
 {
     gg_json_reader r = gg_json_reader_make(http->body, http->body_len);
     gg_json_name name, raw;
-    *out = (glance){0};
+    *model = '\0';
     if (!gg_read_object(&r))
         return;
-    out->members = r.at;
     while (gg_read_name(&r, &name) && gg_read_raw(&r, &raw)) {
-        if (gg_name_is(name, "model"))
-            copy_text(raw, out->model, sizeof out->model);
-        else if (gg_name_is(name, "stream"))
-            out->stream_said = true;
+        if (!gg_name_is(name, "model"))
+            continue;
+        if (*raw.bytes == '"' && raw.len - 2 <= MODEL_MAX) {
+            memcpy(model, raw.bytes + 1, raw.len - 2);
+            model[raw.len - 2] = '\0';
+        }
+        return;
     }
 }
 
-/* The header wins over the body; NULL = what is bound. */
-static const char *wanted_model(const gg_request *request, const glance *body)
+/* The header wins over the body; NULL = what is bound. `model` is storage. */
+static const char *wanted_model(const gg_request *request, char model[MODEL_MAX + 1])
 {
     const char *header = gg_exchange_header(request->exchange, MODEL_HEADER);
-    const char *model = header && *header ? header : body->model;
-    return *model && strcmp(model, DEFAULT_NAME) != 0 ? model : NULL;
+    if (!header || !*header)
+        read_model(request->http, model);
+    const char *wanted = header && *header ? header : model;
+    return *wanted && strcmp(wanted, DEFAULT_NAME) != 0 ? wanted : NULL;
 }
 
 /* Answers with the weights; they and the reply are released. */
@@ -71,69 +60,80 @@ static void answer(gg_request *request, gg_hosted *session, gg_version *version,
     gg_chat_reply_init(&reply);
     gg_chat_answer(&model, body, len, seed, &reply);
     gg_hosted_count(session, reply.prompt_tokens, reply.completion_tokens);
-    gg_exchange_reply(request->exchange, reply.status, reply.content_type, NULL,
-                      gg_buf_cstr(&reply.body), reply.body.len);
+    size_t reply_len = reply.body.len;
+    char *text = gg_buf_take(&reply.body);
+    gg_exchange_reply_take(request->exchange, reply.status, reply.content_type, NULL, text,
+                           text ? reply_len : 0);
     gg_chat_reply_free(&reply);
     gg_version_release(version);
 }
 
 /* ---- the managed pass-through ---- */
 
-static gg_version *pass_version(gg_request *request, gg_hosted *session, const glance *body,
-                                bool *answered)
+/* Whether the request is to be answered, and with which weights. */
+static bool pass_version(gg_request *request, gg_hosted *session, gg_version **version)
 {
     gg_error error = {0};
-    gg_version *version = NULL;
+    char model[MODEL_MAX + 1];
+    *version = NULL;
     gg_hosted_answer said =
-        gg_hosted_weights(session, wanted_model(request, body), &version, &error);
-    *answered = said != GG_ANSWER_OK;
-    if (*answered)
+        gg_hosted_weights(session, wanted_model(request, model), version, &error);
+    if (said != GG_ANSWER_OK)
         gg_refuse_answer(request, said, error.text);
-    return version;
+    return said == GG_ANSWER_OK;
 }
 
 void gg_sample_pass(gg_request *request)
 {
-    glance body;
-    bool answered;
+    gg_version *version;
     gg_hosted *session = gg_request_session(request);
     if (!session)
         return;
-    look(request->http, &body);
-    gg_version *version = pass_version(request, session, &body, &answered);
-    if (!answered)
+    if (pass_version(request, session, &version))
         answer(request, session, version, request->http->body, request->http->body_len);
     gg_hosted_release(session);
 }
 
-/* The stream is what this operation is for: a body that does not say so is completed. */
-static void stream_body(const gg_exchange_request *http, const glance *body, gg_buf *out)
+/* Where a body says nothing of `stream`: just behind its opening brace. NULL where it does, or
+ * where it is no object. */
+static const char *stream_place(const gg_exchange_request *http)
 {
+    gg_json_reader r = gg_json_reader_make(http->body, http->body_len);
+    gg_json_name name;
+    if (!gg_read_object(&r))
+        return NULL;
+    const char *place = r.at;
+    while (gg_read_name(&r, &name) && gg_read_skip(&r))
+        if (gg_name_is(name, "stream"))
+            return NULL;
+    return place;
+}
+
+/* The stream is what this operation is for: a body that does not say so is completed. */
+static void stream_body(const gg_exchange_request *http, gg_buf *out)
+{
+    const char *place = stream_place(http), *end = http->body + http->body_len;
     gg_buf_init(out, http->body_len + 32);
-    if (!body->members || body->stream_said) {
+    if (!place) {
         gg_buf_add(out, http->body, http->body_len);
         return;
     }
-    const char *end = http->body + http->body_len;
-    const char *rest = body->members + strspn(body->members, " \t\r\n");
+    place += strspn(place, " \t\r\n");
     gg_buf_str(out, "{\"stream\":true");
-    if (rest < end && *rest != '}')
+    if (place < end && *place != '}')
         gg_buf_char(out, ',');
-    gg_buf_add(out, rest, (size_t)(end - rest));
+    gg_buf_add(out, place, (size_t)(end - place));
 }
 
 void gg_sample_stream(gg_request *request)
 {
-    glance body;
     gg_buf text;
-    bool answered;
+    gg_version *version;
     gg_hosted *session = gg_request_session(request);
     if (!session)
         return;
-    look(request->http, &body);
-    gg_version *version = pass_version(request, session, &body, &answered);
-    if (!answered) {
-        stream_body(request->http, &body, &text);
+    if (pass_version(request, session, &version)) {
+        stream_body(request->http, &text);
         answer(request, session, version, gg_buf_cstr(&text), text.len);
         gg_buf_free(&text);
     }
@@ -167,14 +167,13 @@ static gg_hosted *openai_session(gg_request *request)
 
 void gg_openai_chat(gg_request *request)
 {
-    glance body;
+    char model[MODEL_MAX + 1];
     gg_error error = {0};
     gg_version *version = NULL;
     gg_hosted *session = openai_session(request);
     if (!session)
         return;
-    look(request->http, &body);
-    switch (gg_hosted_weights(session, wanted_model(request, &body), &version, &error)) {
+    switch (gg_hosted_weights(session, wanted_model(request, model), &version, &error)) {
     case GG_ANSWER_OK:
         answer(request, session, version, request->http->body, request->http->body_len);
         break;

@@ -51,13 +51,8 @@ static void play_one(const gg_policy *policy, const gg_weights *weights, double 
     gg_policy_reply_init(&reply);
     assert_true(word_play_start(&p, game, word));
     while (!p.done && t->count < TURNS_MAX) {
-        gg_policy_request request = {.messages = p.messages,
-                                     .tools = p.tools,
-                                     .effort = GG_EFFORT_LOW,
-                                     .temperature = 1,
-                                     .top_p = 1,
-                                     .seed = gg_request_seed(seed, 0, 0, 0, (int64_t)t->count),
-                                     .max_tokens = 512};
+        gg_policy_request request =
+            word_play_request(&p, GG_EFFORT_LOW, gg_request_seed(seed, 0, 0, 0, (int64_t)t->count));
         if (gg_policy_reply_to(policy, weights, scale, &request, &reply, &error) != GG_OK)
             fail_msg("%s", error.text);
         add_turn(t, &reply);

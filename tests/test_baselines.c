@@ -384,8 +384,7 @@ static void test_replies(void **state)
                          GG_E_STATE);
         assert_true(word_play_start(&p, game, gg_words_answer(l.words, 7)));
         while (!p.done) {
-            gg_policy_request request = {p.messages,        p.tools, GG_EFFORT_HIGH, 1, 1,
-                                         (uint64_t)p.turns, 4096};
+            gg_policy_request request = word_play_request(&p, GG_EFFORT_HIGH, (uint64_t)p.turns);
             assert_int_equal(gg_policy_reply_to(policy, NULL, 0, &request, &reply, NULL), GG_OK);
             assert_null(reply.logprobs);
             assert_int_equal(reply.count, 11);

@@ -95,13 +95,7 @@ static void play_game(const gg_policy *player, const gg_weights *weights, double
     out->prefix_kept = true;
     assert_true(word_play_start(&p, game, hidden));
     while (!p.done && p.turns < 20) {
-        gg_policy_request request = {.messages = p.messages,
-                                     .tools = p.tools,
-                                     .effort = effort,
-                                     .temperature = 1,
-                                     .top_p = 1,
-                                     .seed = seed * 100 + (uint64_t)p.turns,
-                                     .max_tokens = 4096};
+        gg_policy_request request = word_play_request(&p, effort, seed * 100 + (uint64_t)p.turns);
         gg_error error = {0};
         if (gg_policy_reply_to(player, weights, scale, &request, &reply, &error) != GG_OK)
             fail_msg("%s", error.text);

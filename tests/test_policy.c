@@ -47,21 +47,22 @@ typedef struct question {
 #define TOOLS "[{\"type\":\"function\",\"function\":{\"name\":\"guess_word\"}}]"
 #define USER  "[{\"role\":\"user\",\"content\":\"Guess the 5-letter word\"}]"
 
+static gg_json_name slice(const char *text)
+{
+    return (gg_json_name){text, text ? strlen(text) : 0};
+}
+
 static gg_status ask(const gg_policy *player, question q, gg_policy_reply *reply, gg_error *error)
 {
-    cJSON *messages = cJSON_Parse(q.messages), *tools = q.tools ? cJSON_Parse(q.tools) : NULL;
-    gg_policy_request request = {messages,
-                                 tools,
+    gg_policy_request request = {slice(q.messages),
+                                 slice(q.tools),
                                  q.effort,
                                  q.temperature,
                                  q.top_p == 0 ? 1 : q.top_p,
                                  q.seed,
                                  q.max_tokens ? q.max_tokens : 4096};
     gg_policy_reply_init(reply);
-    gg_status status = gg_policy_reply_to(player, NULL, 0, &request, reply, error);
-    cJSON_Delete(messages);
-    cJSON_Delete(tools);
-    return status;
+    return gg_policy_reply_to(player, NULL, 0, &request, reply, error);
 }
 
 static void test_reply_shapes(void **state)
@@ -124,6 +125,8 @@ static void test_bad_requests_are_named(void **state)
     } cases[] = {
         {"[]", TOOLS, "messages must be an array"},
         {"{}", TOOLS, "messages must be an array"},
+        {"[{\"role\":\"user\",\"content\":\"a\"}", TOOLS, "messages must be an array"},
+        {"[7]", TOOLS, "messages[0].role"},
         {"[{\"role\":\"user\",\"content\":\"a\"},{\"role\":\"friend\",\"content\":\"a\"}]", TOOLS,
          "messages[1].role"},
         {"[{\"content\":\"a\"}]", TOOLS, "messages[0].role"},
@@ -450,8 +453,7 @@ static void test_reply_is_reused(void **state)
     (void)state;
     gg_policy *random;
     gg_policy_reply reply;
-    cJSON *messages = cJSON_Parse(USER), *tools = cJSON_Parse(TOOLS);
-    gg_policy_request request = {messages, tools, GG_EFFORT_LOW, 1, 1, 1, 4096};
+    gg_policy_request request = {slice(USER), slice(TOOLS), GG_EFFORT_LOW, 1, 1, 1, 4096};
     assert_int_equal(gg_policy_open("random", NULL, &random, NULL), GG_OK);
     gg_policy_reply_init(&reply);
     for (int round = 0; round < 4; round++) {
@@ -464,8 +466,6 @@ static void test_reply_is_reused(void **state)
     }
     gg_policy_reply_free(&reply);
     gg_policy_close(random);
-    cJSON_Delete(messages);
-    cJSON_Delete(tools);
 }
 
 static void test_arguments_that_make_no_sense(void **state)
@@ -497,18 +497,12 @@ static gg_status open_and_ask(void *context)
     gg_status status = gg_policy_open(context, NULL, &p, &error);
     if (status != GG_OK)
         return status;
-    cJSON *messages = cJSON_Parse(USER);
-    cJSON *tools = cJSON_Parse(TOOLS);
-    gg_policy_request request = {messages, tools, GG_EFFORT_MEDIUM, 1, 1, 1, 4096};
+    gg_policy_request request = {slice(USER), slice(TOOLS), GG_EFFORT_MEDIUM, 1, 1, 1, 4096};
     gg_policy_reply_init(&reply);
-    if (messages && tools)
-        status = gg_policy_reply_to(p, NULL, 0, &request, &reply, &error);
+    status = gg_policy_reply_to(p, NULL, 0, &request, &reply, &error);
     gg_policy_reply_free(&reply);
-    bool parsed = messages && tools;
-    cJSON_Delete(messages);
-    cJSON_Delete(tools);
     gg_policy_close(p);
-    return parsed ? status : GG_E_MEMORY;
+    return status;
 }
 
 static void test_short_memory(void **state)

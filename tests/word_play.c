@@ -7,78 +7,94 @@
 
 #define TEXT_ROOM (1u << 16)
 
-static cJSON *add_message(word_play *p, const char *role, const char *content)
+/* Begins a message at the array's end, which end_message closes again. */
+static void begin_message(word_play *p, const char *role, const char *content)
 {
-    cJSON *message = cJSON_CreateObject();
-    if (!message || !cJSON_AddItemToArray(p->messages, message))
-        return NULL;
-    cJSON_AddStringToObject(message, "role", role);
-    if (content)
-        cJSON_AddStringToObject(message, "content", content);
-    return message;
+    gg_buf *out = &p->messages;
+    if (out->len)
+        gg_buf_truncate(out, out->len - 1);
+    gg_buf_str(out, out->len ? ",{\"role\":" : "[{\"role\":");
+    gg_buf_json_str(out, role);
+    gg_buf_str(out, ",\"content\":");
+    gg_buf_json_str(out, content);
+}
+
+static bool end_message(word_play *p)
+{
+    gg_buf_str(&p->messages, "}]");
+    return p->messages.status == GG_OK;
 }
 
 bool word_play_start(word_play *p, const gg_game *game, const char *word)
 {
     const gg_env_api *api = game->api;
-    const char *tools = api->tools(game->env);
-    *p = (word_play){.game = game, .messages = cJSON_CreateArray()};
+    *p = (word_play){.game = game, .tools = api->tools(game->env)};
+    gg_buf_init(&p->messages, TEXT_ROOM);
     gg_buf_init(&p->text, TEXT_ROOM);
     gg_buf_init(&p->facts, TEXT_ROOM);
-    if (gg_json_parse(tools, strlen(tools), &p->tools, NULL) != GG_OK ||
-        api->start(game->env, word, 1, &p->play, NULL) != GG_OK ||
+    if (api->start(game->env, word, 1, &p->play, NULL) != GG_OK ||
         api->system_prompt(p->play, &p->text, NULL) != GG_OK)
         return false;
-    add_message(p, "system", gg_buf_cstr(&p->text));
+    begin_message(p, "system", gg_buf_cstr(&p->text));
+    end_message(p);
     gg_buf_reset(&p->text);
     if (api->opening(p->play, &p->text, NULL) != GG_OK)
         return false;
-    return add_message(p, "user", gg_buf_cstr(&p->text)) != NULL;
+    begin_message(p, "user", gg_buf_cstr(&p->text));
+    return end_message(p);
 }
 
-static bool add_call(cJSON *message, const gg_policy_reply *reply)
+gg_policy_request word_play_request(const word_play *p, gg_effort effort, uint64_t seed)
 {
-    cJSON *calls = cJSON_AddArrayToObject(message, "tool_calls");
-    cJSON *call = cJSON_CreateObject();
-    if (!calls || !call || !cJSON_AddItemToArray(calls, call))
-        return false;
-    cJSON_AddStringToObject(call, "id", "call_1");
-    cJSON_AddStringToObject(call, "type", "function");
-    cJSON *function = cJSON_AddObjectToObject(call, "function");
-    cJSON_AddStringToObject(function, "name", reply->call.name);
-    return cJSON_AddStringToObject(function, "arguments", reply->call.arguments) != NULL;
+    return (gg_policy_request){.messages = {p->messages.data, p->messages.len},
+                               .tools = {p->tools, strlen(p->tools)},
+                               .effort = effort,
+                               .temperature = 1,
+                               .top_p = 1,
+                               .seed = seed,
+                               .max_tokens = 4096};
+}
+
+static void add_call(word_play *p, const gg_policy_call *call)
+{
+    gg_buf_str(&p->messages, ",\"tool_calls\":[{\"id\":\"call_1\",\"type\":\"function\","
+                             "\"function\":{\"name\":");
+    gg_buf_json_str(&p->messages, call->name);
+    gg_buf_str(&p->messages, ",\"arguments\":");
+    gg_buf_json_str(&p->messages, call->arguments);
+    gg_buf_str(&p->messages, "}}]");
 }
 
 bool word_play_answer(word_play *p, const gg_policy_reply *reply, bool echo)
 {
-    const char *content = reply->content.len ? gg_buf_cstr(&reply->content) : NULL;
-    cJSON *message = add_message(p, "assistant", content);
-    if (!message)
-        return false;
-    if (echo && reply->reasoning.len)
-        cJSON_AddStringToObject(message, "reasoning_content", gg_buf_cstr(&reply->reasoning));
-    if (!reply->call.name)
-        return true;
+    const gg_policy_call *call = &reply->call;
+    begin_message(p, "assistant", reply->content.len ? gg_buf_cstr(&reply->content) : NULL);
+    if (echo && reply->reasoning.len) {
+        gg_buf_str(&p->messages, ",\"reasoning_content\":");
+        gg_buf_json_str(&p->messages, gg_buf_cstr(&reply->reasoning));
+    }
+    if (!call->name)
+        return end_message(p);
+    add_call(p, call);
+    end_message(p);
     gg_result result = {.text = &p->text, .facts = &p->facts};
     gg_buf_reset(&p->text);
     gg_buf_reset(&p->facts);
-    if (!add_call(message, reply) ||
-        p->game->api->call(p->play, reply->call.name, reply->call.arguments, &result, NULL) !=
-            GG_OK)
+    if (p->game->api->call(p->play, call->name, call->arguments, &result, NULL) != GG_OK)
         return false;
     p->turns++;
     p->done = p->done || result.done;
     p->solved = p->solved || (result.done && result.outcome == GG_SOLVED);
-    message = add_message(p, "tool", gg_buf_cstr(&p->text));
-    return message && cJSON_AddStringToObject(message, "tool_call_id", "call_1");
+    begin_message(p, "tool", gg_buf_cstr(&p->text));
+    gg_buf_str(&p->messages, ",\"tool_call_id\":\"call_1\"");
+    return end_message(p);
 }
 
 void word_play_end(word_play *p)
 {
     if (p->play)
         p->game->api->finish(p->play);
-    cJSON_Delete(p->messages);
-    cJSON_Delete(p->tools);
+    gg_buf_free(&p->messages);
     gg_buf_free(&p->text);
     gg_buf_free(&p->facts);
 }

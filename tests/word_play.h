@@ -13,7 +13,8 @@
 typedef struct word_play {
     const gg_game *game;
     gg_play *play;
-    cJSON *messages, *tools;
+    gg_buf messages; /* a JSON array */
+    const char *tools;
     gg_buf text, facts;
     int turns;
     bool done, solved;
@@ -25,6 +26,8 @@ bool word_play_start(word_play *p, const gg_game *game, const char *word);
  * appends the result. */
 bool word_play_answer(word_play *p, const gg_policy_reply *reply, bool echo);
 void word_play_end(word_play *p);
+/* The request for the next reply, at temperature 1. It points into the play. */
+gg_policy_request word_play_request(const word_play *p, gg_effort effort, uint64_t seed);
 
 /* Letters 0-25 of a word. */
 void word_letters(const char *word, uint8_t *out);

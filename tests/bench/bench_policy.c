@@ -33,7 +33,7 @@ static void stop_unless(bool fine, const char *what)
 
 /* The requests of many games, and each game's whole sequence. */
 typedef struct games {
-    cJSON *messages[REQUESTS], *tools;
+    gg_policy_request asked[REQUESTS];
     size_t requests;
     int32_t *ids[GAMES];
     double *wanted[GAMES]; /* 1 where the next token was sampled */
@@ -66,16 +66,15 @@ static void play_game(games *g, size_t index, const gg_policy *policy, const gg_
     gg_policy_reply_init(&reply);
     stop_unless(word_play_start(&p, game, word), "starting a game");
     while (!p.done && g->requests < REQUESTS) {
-        gg_policy_request request = {
-            p.messages, p.tools, effort, 1, 1, gg_derive_seed(SEED, word, p.turns), 4096};
+        gg_policy_request request =
+            word_play_request(&p, effort, gg_derive_seed(SEED, word, p.turns));
         stop_unless(gg_policy_reply_to(policy, NULL, 0, &request, &reply, NULL) == GG_OK,
                     "a reply");
-        g->messages[g->requests++] = cJSON_Duplicate(p.messages, true);
+        request.messages.bytes = strndup(request.messages.bytes, request.messages.len);
+        g->asked[g->requests++] = request;
         keep_ids(g, index, &reply);
         stop_unless(word_play_answer(&p, &reply, true), "a call");
     }
-    if (!g->tools)
-        g->tools = cJSON_Duplicate(p.tools, true);
     g->tokens += g->counts[index];
     g->solved += p.solved;
     word_play_end(&p);
@@ -93,15 +92,14 @@ static void play_games(games *g, const gg_policy *policy, const gg_game *game,
 static void free_games(games *g)
 {
     for (size_t i = 0; i < g->requests; i++)
-        cJSON_Delete(g->messages[i]);
+        free((char *)(uintptr_t)g->asked[i].messages.bytes);
     for (size_t i = 0; i < GAMES; i++) {
         free(g->ids[i]);
         free(g->wanted[i]);
     }
-    cJSON_Delete(g->tools);
 }
 
-static double us_per_reply(const games *g, const gg_policy *policy, gg_effort effort, int rounds)
+static double us_per_reply(const games *g, const gg_policy *policy, int rounds)
 {
     size_t n = gg_policy_weight_count(policy);
     gg_weights weights = {.n = n, .adapter = calloc(n + 1, sizeof(double))};
@@ -111,8 +109,8 @@ static double us_per_reply(const games *g, const gg_policy *policy, gg_effort ef
     double start = seconds();
     for (int round = 0; round < rounds; round++) {
         for (size_t i = 0; i < g->requests; i++) {
-            gg_policy_request request = {g->messages[i],  g->tools, effort, 1, 1,
-                                         (uint64_t)round, 4096};
+            gg_policy_request request = g->asked[i];
+            request.seed = (uint64_t)round;
             stop_unless(gg_policy_reply_to(policy, n ? &weights : NULL, 24, &request, &reply,
                                            NULL) == GG_OK,
                         "a reply");
@@ -186,8 +184,8 @@ static void measure(const gg_game *game, const char *name, const char *effort_na
     printf("%s\n  \"%s_%s\": {\"solved\": %.3f, \"turns\": %.2f, \"tokens_per_game\": %.1f, "
            "\"sampled_per_game\": %.1f, \"us_per_reply\": %.2f, \"us_per_reply_10x\": %.2f",
            separator, name, effort_name, (double)g.solved / GAMES, (double)g.requests / GAMES,
-           (double)g.tokens / GAMES, (double)g.sampled / GAMES,
-           us_per_reply(&g, policy, effort, ROUNDS), us_per_reply(&g, policy, effort, 10 * ROUNDS));
+           (double)g.tokens / GAMES, (double)g.sampled / GAMES, us_per_reply(&g, policy, ROUNDS),
+           us_per_reply(&g, policy, 10 * ROUNDS));
     if (gg_policy_trainable(policy))
         printf(", \"us_per_sequence\": %.2f, \"us_per_sequence_10x\": %.2f",
                us_per_sequence(&g, policy, ROUNDS), us_per_sequence(&g, policy, 10 * ROUNDS));
