@@ -4,6 +4,7 @@
 
 #include "agent/tasks.h"
 #include "cli/command.h"
+#include "core/run.h"
 #include "env/guess/guess.h"
 
 /* The word lists of --answers, --allowed and --length. The caller frees. */
@@ -15,5 +16,7 @@ gg_status gg_cli_tasks(const gg_cli *cli, const gg_game *game, const char *split
                        gg_error *error);
 /* The reward of --reward, else the environment's own. */
 gg_status gg_cli_reward(const gg_cli *cli, const gg_game *game, gg_reward **out, gg_error *error);
+/* The environment of a saved run, with its settings. */
+gg_status gg_cli_saved_game(const gg_run *run, gg_game **out, gg_error *error);
 
 #endif

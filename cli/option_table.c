@@ -164,6 +164,10 @@ static const gg_opt rows[GG_OPT_COUNT] = {
 [GG_OPT_SERVICE_URL] = {"service-url", NULL, 0, GG_VALUE_TEXT, "URL", NULL, NULL, 0, 0, 0, RUN,
     BIT(TRAIN), NULL, "address of the training service"},
 
+[GG_OPT_REWARDS] = {"reward", NULL, 'r', GG_VALUE_LIST, "REWARD", NULL, NULL, 0, 0, 0, TASK,
+    BIT(RESCORE), NULL, "a preset, a weighted sum of parts or a script; may be given again (the "
+    "run's own)"},
+
 [GG_OPT_BY] = {"by", NULL, 0, GG_VALUE_TEXT, "WHAT", "measure", "measure|solved|reward", 0, 0, 0,
     RUN, BIT(COMPARE), NULL, "the number that is compared"},
 [GG_OPT_COMMON] = {"common", NULL, 0, GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, 0, RUN, BIT(COMPARE),
@@ -195,12 +199,12 @@ static const gg_opt rows[GG_OPT_COUNT] = {
     GG_OPT_NEEDED, RUN, BIT(WORDS_SPLIT), NULL, "folder for the three files"},
 
 [GG_OPT_JSON] = {"json", NULL, 'j', GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, 0, COMMON,
-    GAMES | WORDS | BIT(COMPARE) | BIT(MARK) | BIT(VERSION), NULL,
+    GAMES | WORDS | BIT(COMPARE) | BIT(RESCORE) | BIT(MARK) | BIT(VERSION), NULL,
     "the result as JSON, with stable keys"},
 [GG_OPT_QUIET] = {"quiet", NULL, 'q', GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, 0, COMMON,
     PLAYS | SERVERS, NULL, "no progress, no remarks: only results, warnings and errors"},
 [GG_OPT_NO_COLOR] = {"no-color", NULL, 0, GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, 0, COMMON,
-    GAMES | BIT(COMPARE), NULL, "plain text; so does the variable NO_COLOR"},
+    GAMES | BIT(COMPARE) | BIT(RESCORE), NULL, "plain text; so does the variable NO_COLOR"},
 [GG_OPT_CONFIG] = {"config", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, 0, COMMON, EVERY,
     NULL, "options as JSON, with the keys of run.json"},
 [GG_OPT_HELP] = {"help", NULL, 'h', GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, GG_OPT_FLAG_ONLY, COMMON,

@@ -130,6 +130,7 @@ gg_status gg_opt_check(const gg_opt *row, const char *text, const char *where, g
         if (row->choices)
             return check_choice(row, text, where, error);
         break;
+    case GG_VALUE_LIST:
     case GG_VALUE_FILE:
     case GG_VALUE_FOLDER:
         break;

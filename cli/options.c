@@ -75,9 +75,12 @@ gg_status gg_opt_store(gg_opts *opts, gg_opt_id id, const char *text, gg_source 
         return store_pair(opts, text, source, error);
     if (value->text && value->source > source)
         return GG_OK;
-    fresh.text = strdup(text);
+    bool goes_on = row->type == GG_VALUE_LIST && value->text && value->source == source;
+    size_t room = (goes_on ? strlen(value->text) + 1 : 0) + strlen(text) + 1;
+    fresh.text = malloc(room);
     if (!fresh.text)
         return no_memory(error);
+    snprintf(fresh.text, room, "%s%s%s", goes_on ? value->text : "", goes_on ? "\n" : "", text);
     free(value->text);
     *value = fresh;
     return GG_OK;
@@ -328,13 +331,14 @@ bool gg_opt_flag(const gg_opts *opts, gg_opt_id id)
 bool gg_opt_item(const gg_opts *opts, gg_opt_id id, size_t index, char *out, size_t room)
 {
     const char *at = opts->values[id].text;
+    const char *between = gg_opt_row(id)->type == GG_VALUE_LIST ? "\n" : ",";
 
     for (; at && index > 0; index--) {
-        at = strchr(at, ',');
+        at = strchr(at, *between);
         at = at ? at + 1 : NULL;
     }
     if (!at)
         return false;
-    snprintf(out, room, "%.*s", (int)strcspn(at, ","), at);
+    snprintf(out, room, "%.*s", (int)strcspn(at, between), at);
     return true;
 }

@@ -26,6 +26,8 @@ typedef enum gg_cmd_id {
     GG_CMD_ROLLOUT,
     GG_CMD_TRAIN,
     GG_CMD_COMPARE,
+    GG_CMD_RESCORE,
+    GG_CMD_SHAPE,
     GG_CMD_SERVE_POLICY,
     GG_CMD_SERVE_SERVICE,
     GG_CMD_WORDS_SPLIT,
@@ -101,6 +103,8 @@ typedef enum gg_opt_id {
     GG_OPT_PRICE_MODEL,
     GG_OPT_ON,
     GG_OPT_SERVICE_URL,
+    /* rescore, shape */
+    GG_OPT_REWARDS,
     /* compare */
     GG_OPT_BY,
     GG_OPT_COMMON,
@@ -141,6 +145,7 @@ typedef enum gg_value_type {
     GG_VALUE_REAL,
     GG_VALUE_TEXT, /* free text, or one of `choices` */
     GG_VALUE_MANY, /* several of `choices`, comma-separated */
+    GG_VALUE_LIST, /* free text, may be given again; the texts stand one a line */
     GG_VALUE_FILE,
     GG_VALUE_FOLDER,
     GG_VALUE_PAIRS /* KEY=VALUE, may be repeated */
@@ -201,7 +206,7 @@ const char *gg_opt_text(const gg_opts *opts, gg_opt_id id); /* NULL = not set */
 int64_t gg_opt_int(const gg_opts *opts, gg_opt_id id);      /* 0 when not set */
 double gg_opt_real(const gg_opts *opts, gg_opt_id id);      /* 0 when not set */
 bool gg_opt_flag(const gg_opts *opts, gg_opt_id id);
-/* The i-th of a GG_VALUE_MANY, copied into out; false past the last. */
+/* The i-th of a GG_VALUE_MANY or GG_VALUE_LIST, copied into out; false past the last. */
 bool gg_opt_item(const gg_opts *opts, gg_opt_id id, size_t index, char *out, size_t room);
 
 /* The environment's settings as a JSON object: --env-set and the short forms, as text values; false

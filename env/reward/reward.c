@@ -246,7 +246,7 @@ double gg_reward_weight(const gg_reward *reward, const char *part)
     for (size_t i = 0; i < reward->count; i++)
         if (strcmp(reward->terms[i].name, part) == 0)
             return reward->terms[i].weight;
-    return reward->script ? 1 : 0;
+    return reward->script ? NAN : 0;
 }
 
 /* Scoring. */

@@ -23,8 +23,8 @@ void gg_reward_free(gg_reward *reward);
 /* The text as resolved, for run.json: same text, same values. A script's text ends in its digest
  * ("my.lua#sha256:..."); read again, it is refused when the file has changed since. */
 const char *gg_reward_text(const gg_reward *reward);
-/* Weight of a part in the sum; 0 for a part that it does not use. A script's own named parts count
- * 1: what they weigh is the script's affair. */
+/* Weight of a part in the sum; 0 for a part that it does not use. NaN for a script, whose own
+ * affair that is. */
 double gg_reward_weight(const gg_reward *reward, const char *part);
 /* Writes reward, parts (the raw value of each part that the reward uses) and reward_by_turn into
  * the episode. A value that is not finite is GG_E_FORMAT, a script that fails GG_E_CONFIG. */
