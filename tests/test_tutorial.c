@@ -23,6 +23,25 @@ static void assert_near(double got, double want, double slack, const char *what)
         fail_msg("%s: %.12g, want %.12g", what, got, want);
 }
 
+/* Through the parts, as a reward sees it. */
+static void take(void *context, const char *name, double value)
+{
+    gg_tutorial *out = context;
+    double *into = strcmp(name, "tutorial") == 0           ? &out->reward
+                   : strcmp(name, "tutorial_points") == 0  ? &out->points
+                   : strcmp(name, "tutorial_bonus") == 0   ? &out->bonus
+                   : strcmp(name, "tutorial_charges") == 0 ? &out->charges
+                                                           : NULL;
+    if (into)
+        *into = value;
+}
+
+static void score(const play *p, gg_tutorial *out)
+{
+    *out = (gg_tutorial){0};
+    p->game->api->parts(p->game->env, p->episode, take, out);
+}
+
 /* Source: README of aws-samples/sample-multi-turn-rl-wordle, "The outcome" and "How the pieces
  * combine"; test_env.py there for the extremes. */
 static void published_rewards(void **state)
@@ -85,7 +104,7 @@ static void the_published_game(void **state)
     play_start(&p, "paste");
     for (size_t i = 0; i < 4; i++)
         play_guess(&p, words[i]);
-    gg_tutorial_score(p.game->env, p.episode, &got);
+    score(&p, &got);
     assert_near(got.charges, 13, 1e-9, "charges"); /* 4 x 1, twice e kept and a used again */
     assert_near(got.points, 108.1, 1, "points");
     assert_near(got.reward, 1.279, 0.0005, "reward");
@@ -95,7 +114,7 @@ static void the_published_game(void **state)
         play_guess(&p, words[i]);
     play_guess(&p, "caste");
     play_guess(&p, "paste");
-    gg_tutorial_score(p.game->env, p.episode, &got);
+    score(&p, &got);
     assert_near(got.reward, 1.174, 0.0005, "reward with a wasted guess");
     play_close(&p);
 }
@@ -289,7 +308,7 @@ static void random_games_read_twice(void **state)
             else
                 r.points -= 50;
         }
-        gg_tutorial_score(p.game->env, p.episode, &got);
+        score(&p, &got);
         if (fabs(got.points - r.points) > 1e-5) /* facts keep a millionth of a bit */
             fail_msg("seed %d, game %d (%s): %.9g points, want %.9g", SEED, game, hidden,
                      got.points, r.points);
@@ -312,16 +331,16 @@ static void other_charges(void **state)
     play_open(&p, "guess", "{\"unlisted\":\"reject\"}");
     play_start(&p, "brave");
     play_guess(&p, "qqqqq"); /* refused: no guess, no time */
-    gg_tutorial_score(p.game->env, p.episode, &got);
+    score(&p, &got);
     assert_near(got.points, -35, 1e-9, "refused");
     assert_near(got.reward, -1.5, 1e-9, "nothing was played");
     play_start(&p, "brave");
     play_guess(&p, "crane");
-    gg_tutorial_score(p.game->env, p.episode, &got);
+    score(&p, &got);
     double points = got.points;
     p.episode->turns[0].calls[0].facts =
         "{\"guess\":\"crane\",\"marks\":\"BGGBG\",\"listed\":true,\"from_text\":true}";
-    gg_tutorial_score(p.game->env, p.episode, &got);
+    score(&p, &got);
     assert_near(got.points, 15 - 1 - 5, 1e-9, "found in prose, without an entropy");
     assert_true(points > got.points);
     play_close(&p);

@@ -99,6 +99,8 @@ typedef struct sums {
     double part[PARTS];
     double before, after; /* open answers at the first guess and after the last; 0 = none seen */
     int length;
+    gg_known known;
+    gg_tutorial_book book;
 } sums;
 
 static void add_marks(gg_json_name marks, sums *into)
@@ -147,51 +149,53 @@ static void add_fact(size_t index, gg_json_name value, sums *into)
     }
 }
 
-static void add_call(const gg_call *call, sums *into)
+static void learn(const gg_guess_facts *f, sums *into)
 {
+    gg_marks marks = 0;
+    gg_use use = {0};
+    for (int i = into->length; i-- > 0;)
+        marks = marks * 3 + (f->marks[i] == 'G' ? 2 : f->marks[i] == 'Y');
+    gg_known_learn(&into->known, f->word, marks, &use);
+}
+
+static void add_call(const gg_env *env, const gg_call *call, sums *into)
+{
+    gg_guess_facts of_guess = {0};
+    gg_json_name name, value;
     if (!call->facts)
         return;
     gg_json_reader r = gg_json_reader_make(call->facts, strlen(call->facts));
-    gg_json_name name, value;
     if (!gg_read_object(&r))
         return;
-    while (gg_read_name(&r, &name) && gg_read_raw(&r, &value))
+    while (gg_read_name(&r, &name) && gg_read_raw(&r, &value)) {
+        gg_guess_read_fact(name, value, into->length, &of_guess);
         for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
-            if (name.len == facts[i].len && memcmp(name.bytes, facts[i].name, name.len) == 0) {
+            if (gg_name_is(name, facts[i].name)) {
                 add_fact(i, value, into);
                 break;
             }
+    }
+    if (of_guess.has_word && of_guess.has_marks)
+        learn(&of_guess, into);
+    gg_tutorial_add(&into->book, env->fits, &of_guess);
 }
 
 /* What is known at the end, by the game's own rules. */
-static void add_known(const gg_env *env, const gg_episode *episode, sums *into)
+static void end_known(sums *into)
 {
-    char word[GG_WORD_MAX + 1], letters[GG_WORD_MAX + 1];
-    gg_known known;
-    gg_use use = {0};
     double placed = 0, open = 0;
-    gg_known_init(&known, env->config.length);
-    for (size_t t = 0; t < episode->turn_count; t++)
-        for (size_t c = 0; c < episode->turns[t].call_count; c++) {
-            gg_marks marks = 0;
-            if (!gg_guess_played(env, &episode->turns[t].calls[c], word, letters))
-                continue;
-            for (int i = env->config.length; i-- > 0;)
-                marks = marks * 3 + (letters[i] == 'G' ? 2 : letters[i] == 'Y');
-            gg_known_learn(&known, word, marks, &use);
-        }
     for (int letter = 0; letter < GG_LETTERS; letter++) {
-        placed += known.placed[letter];
-        open += known.least[letter] - known.placed[letter];
+        placed += into->known.placed[letter];
+        open += into->known.least[letter] - into->known.placed[letter];
     }
-    into->part[PLACES] = placed / env->config.length;
-    into->part[LETTERS] = open / env->config.length;
+    into->part[PLACES] = placed / into->length;
+    into->part[LETTERS] = open / into->length;
 }
 
-static void add_tutorial(const gg_env *env, const gg_episode *episode, sums *into)
+static void end_tutorial(const gg_env *env, const gg_episode *episode, sums *into)
 {
     gg_tutorial tutorial;
-    gg_tutorial_score(env, episode, &tutorial);
+    gg_tutorial_end(&into->book, episode->outcome == GG_SOLVED, env->config.guesses, &tutorial);
     into->part[TUTORIAL] = tutorial.reward;
     into->part[TUTORIAL_POINTS] = tutorial.points;
     into->part[TUTORIAL_BONUS] = tutorial.bonus;
@@ -208,17 +212,18 @@ static double speed(const gg_env *env, const gg_episode *episode)
 
 void gg_guess_parts(const gg_env *env, const gg_episode *episode, gg_part_fn each, void *context)
 {
-    sums total = {.length = env->config.length};
+    sums total = {.length = env->config.length, .book.length = env->config.length};
+    gg_known_init(&total.known, env->config.length);
     for (size_t t = 0; t < episode->turn_count; t++)
         for (size_t c = 0; c < episode->turns[t].call_count; c++)
-            add_call(&episode->turns[t].calls[c], &total);
+            add_call(env, &episode->turns[t].calls[c], &total);
     total.part[SPEED] = speed(env, episode);
     total.part[HINTS_IGNORED] =
         total.part[GREENS_DROPPED] + total.part[YELLOWS_MISSING] + total.part[GREYS_USED];
     if (total.before > 1 && total.after > 0)
         total.part[NARROWED] = log(total.before / total.after) / log(total.before);
-    add_known(env, episode, &total);
-    add_tutorial(env, episode, &total);
+    end_known(&total);
+    end_tutorial(env, episode, &total);
     for (size_t i = 0; i < PARTS; i++)
         each(context, gg_guess_part_table[i].name, total.part[i]);
 }

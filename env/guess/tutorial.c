@@ -32,24 +32,6 @@
 
 #define BIT(letter) (UINT32_C(1) << (letter))
 
-/* What the marks have told, by the tutorial's rules. */
-typedef struct knowledge {
-    int length, guesses;
-    char green[GG_WORD_MAX];       /* 0 = not known */
-    uint8_t yellow[GG_LETTERS];    /* least copies; 0 = not yellow */
-    uint16_t not_here[GG_LETTERS]; /* places at which the letter was yellow */
-    uint32_t placed, grey, tried;  /* letters */
-    size_t open;                   /* answers that fit all that is known */
-    double bonus, charges;
-} knowledge;
-
-/* What one call's facts say. */
-typedef struct call_facts {
-    char word[GG_WORD_MAX + 1], marks[GG_WORD_MAX + 1];
-    bool has_word, has_marks, unlisted, repeat, malformed, from_text;
-    double entropy;
-} call_facts;
-
 static bool read_letters(gg_json_name value, int length, const char *set, char *out)
 {
     if (value.len != (size_t)length + 2 || *value.bytes != '"')
@@ -64,7 +46,7 @@ static bool is_text(gg_json_name value, const char *text)
     return value.len == strlen(text) && memcmp(value.bytes, text, value.len) == 0;
 }
 
-static void read_fact(gg_json_name name, gg_json_name value, int length, call_facts *out)
+void gg_guess_read_fact(gg_json_name name, gg_json_name value, int length, gg_guess_facts *out)
 {
     gg_json_reader r = gg_json_reader_make(value.bytes, value.len);
     if (gg_name_is(name, "guess"))
@@ -83,27 +65,13 @@ static void read_fact(gg_json_name name, gg_json_name value, int length, call_fa
         out->entropy = 0;
 }
 
-static bool read_facts(const gg_call *call, int length, call_facts *out)
-{
-    gg_json_name name, value;
-    *out = (call_facts){0};
-    if (!call->facts)
-        return false;
-    gg_json_reader r = gg_json_reader_make(call->facts, strlen(call->facts));
-    if (!gg_read_object(&r))
-        return false;
-    while (gg_read_name(&r, &name) && gg_read_raw(&r, &value))
-        read_fact(name, value, length, out);
-    return !r.failed;
-}
-
 static void count_letters(const char *word, int length, uint8_t copies[GG_LETTERS])
 {
     for (int i = 0; i < length; i++)
         copies[word[i] - 'a']++;
 }
 
-static double charge_ignored(const knowledge *k, const char *word)
+static double charge_ignored(const gg_tutorial_book *k, const char *word)
 {
     uint8_t copies[GG_LETTERS] = {0};
     double charge = 0;
@@ -117,7 +85,7 @@ static double charge_ignored(const knowledge *k, const char *word)
     return charge;
 }
 
-static double charge_reused(const knowledge *k, const char *word)
+static double charge_reused(const gg_tutorial_book *k, const char *word)
 {
     uint8_t copies[GG_LETTERS] = {0};
     double charge = 0;
@@ -137,7 +105,7 @@ static uint32_t letters_of(const char *word)
     return letters;
 }
 
-static void learn(knowledge *k, const char *word, const char *marks)
+static void learn(gg_tutorial_book *k, const char *word, const char *marks)
 {
     uint8_t hits[GG_LETTERS] = {0};
     for (int i = 0; i < k->length; i++)
@@ -162,27 +130,28 @@ static void learn(knowledge *k, const char *word, const char *marks)
     k->tried |= letters_of(word);
 }
 
-static size_t open_answers(const knowledge *k, const gg_fits *fits)
+/* Answers that fit all that is known. */
+static size_t open_answers(const gg_tutorial_book *k, const gg_fits *fits)
 {
     gg_fits_condition conditions[GG_WORD_MAX + GG_LETTERS * (GG_WORD_MAX + 1)];
     size_t count = 0;
     for (int i = 0; i < k->length; i++)
         if (k->green[i])
             conditions[count++] = (gg_fits_condition){k->green[i] - 'a', i, 0, true};
-    for (int letter = 0; letter < GG_LETTERS; letter++) {
+    for (uint32_t left = k->tried; left; left &= left - 1) {
+        int letter = __builtin_ctz(left);
         if (k->grey & BIT(letter))
             conditions[count++] = (gg_fits_condition){letter, GG_FITS_COPIES, 1, false};
         else if (k->yellow[letter])
             conditions[count++] =
                 (gg_fits_condition){letter, GG_FITS_COPIES, k->yellow[letter], true};
-        for (int i = 0; i < k->length; i++)
-            if (k->not_here[letter] >> i & 1)
-                conditions[count++] = (gg_fits_condition){letter, i, 0, false};
+        for (unsigned places = k->not_here[letter]; places; places &= places - 1)
+            conditions[count++] = (gg_fits_condition){letter, __builtin_ctz(places), 0, false};
     }
     return gg_fits_count(fits, conditions, count);
 }
 
-static void add_guess(knowledge *k, const gg_fits *fits, const call_facts *f)
+static void add_guess(gg_tutorial_book *k, const gg_fits *fits, const gg_guess_facts *f)
 {
     k->charges += TIME;
     if (f->repeat || strspn(f->marks, "G") == (size_t)k->length) {
@@ -196,30 +165,27 @@ static void add_guess(knowledge *k, const gg_fits *fits, const call_facts *f)
     if (k->guesses == 0) {
         k->bonus += f->unlisted ? 0 : OPENING_BIT * f->entropy;
         learn(k, f->word, f->marks);
-        k->open = open_answers(k, fits);
     } else {
-        size_t before = k->open;
+        size_t before = k->counted ? k->open : open_answers(k, fits);
         k->bonus += NEW_LETTER * __builtin_popcount(letters_of(f->word) & ~k->tried);
         learn(k, f->word, f->marks);
         k->open = open_answers(k, fits);
+        k->counted = true;
         if (before)
             k->bonus += NARROWED * ((double)before - (double)k->open) / (double)before;
     }
     k->guesses++;
 }
 
-static void add_call(knowledge *k, const gg_fits *fits, const gg_call *call)
+void gg_tutorial_add(gg_tutorial_book *k, const gg_fits *fits, const gg_guess_facts *f)
 {
-    call_facts f;
-    if (!read_facts(call, k->length, &f))
-        return;
-    if (f.has_word && f.has_marks)
-        add_guess(k, fits, &f);
-    else if (f.has_word)
-        k->charges += charge_ignored(k, f.word) + (f.unlisted ? UNLISTED : 0);
-    else if (f.malformed)
+    if (f->has_word && f->has_marks)
+        add_guess(k, fits, f);
+    else if (f->has_word)
+        k->charges += charge_ignored(k, f->word) + (f->unlisted ? UNLISTED : 0);
+    else if (f->malformed)
         k->charges += MALFORMED;
-    k->charges += f.from_text ? FROM_TEXT : 0;
+    k->charges += f->from_text ? FROM_TEXT : 0;
 }
 
 double gg_tutorial_reward(double points, bool solved, int played, int guesses)
@@ -236,14 +202,8 @@ double gg_tutorial_reward(double points, bool solved, int played, int guesses)
     return SOLVED + SOLVED_SPEED * (guesses - played) / steps + shaping * s;
 }
 
-void gg_tutorial_score(const gg_env *env, const gg_episode *episode, gg_tutorial *out)
+void gg_tutorial_end(const gg_tutorial_book *k, bool solved, int guesses, gg_tutorial *out)
 {
-    knowledge k = {.length = env->config.length};
-    k.open = open_answers(&k, env->fits);
-    for (size_t t = 0; t < episode->turn_count; t++)
-        for (size_t c = 0; c < episode->turns[t].call_count; c++)
-            add_call(&k, env->fits, &episode->turns[t].calls[c]);
-    *out = (gg_tutorial){.bonus = k.bonus, .charges = k.charges, .points = k.bonus - k.charges};
-    out->reward = gg_tutorial_reward(out->points, episode->outcome == GG_SOLVED, k.guesses,
-                                     env->config.guesses);
+    *out = (gg_tutorial){.bonus = k->bonus, .charges = k->charges, .points = k->bonus - k->charges};
+    out->reward = gg_tutorial_reward(out->points, solved, k->guesses, guesses);
 }

@@ -22,14 +22,38 @@
 #ifndef GG_ENV_GUESS_TUTORIAL_H
 #define GG_ENV_GUESS_TUTORIAL_H
 
+#include "core/json.h"
 #include "env/guess/game.h"
+
+/* What one call's facts say of its guess. */
+typedef struct gg_guess_facts {
+    char word[GG_WORD_MAX + 1], marks[GG_WORD_MAX + 1];
+    bool has_word, has_marks, unlisted, repeat, malformed, from_text;
+    double entropy;
+} gg_guess_facts;
+
+/* Takes one member of the facts in; those it does not know, or of a wrong type, change nothing. */
+void gg_guess_read_fact(gg_json_name name, gg_json_name value, int length, gg_guess_facts *out);
+
+/* The book that is kept over a game: zeroed, `length` set. */
+typedef struct gg_tutorial_book {
+    int length, guesses;
+    char green[GG_WORD_MAX];       /* 0 = not known */
+    uint8_t yellow[GG_LETTERS];    /* least copies; 0 = not yellow */
+    uint16_t not_here[GG_LETTERS]; /* places at which the letter was yellow */
+    uint32_t placed, grey, tried;  /* letters */
+    size_t open;                   /* answers that fit, once counted */
+    bool counted;
+    double bonus, charges;
+} gg_tutorial_book;
 
 typedef struct gg_tutorial {
     double bonus, charges, points; /* points = bonus - charges */
     double reward;
 } gg_tutorial;
 
-void gg_tutorial_score(const gg_env *env, const gg_episode *episode, gg_tutorial *out);
+void gg_tutorial_add(gg_tutorial_book *book, const gg_fits *fits, const gg_guess_facts *facts);
+void gg_tutorial_end(const gg_tutorial_book *book, bool solved, int guesses, gg_tutorial *out);
 /* The reward alone: `played` guesses of `guesses`. */
 double gg_tutorial_reward(double points, bool solved, int played, int guesses);
 
