@@ -58,20 +58,39 @@ static bool is_refused(const gg_call *call)
 
 /* The record up to the call, with it or without, as a lost play. `turns` is the caller's copy. A
  * turn whose only call is left out is left out too. */
-static gg_episode cut(const gg_episode *e, place at, bool with, gg_turn *turns)
+static void cut(gg_episode *e, place at, bool with, gg_turn *turns)
 {
-    gg_episode copy = *e;
-    copy.turns = turns;
     memcpy(turns, e->turns, (at.turn + 1) * sizeof *turns);
     turns[at.turn].call_count = at.call + (with ? 1 : 0);
-    copy.turn_count = at.turn + (with || at.call > 0 ? 1 : 0);
-    copy.outcome = GG_LOST;
-    copy.stop = GG_STOP_DONE;
-    copy.moves = 0;
-    for (size_t t = 0; t < copy.turn_count; t++)
+    e->turns = turns;
+    e->turn_count = at.turn + (with || at.call > 0 ? 1 : 0);
+    e->outcome = GG_LOST;
+    e->stop = GG_STOP_DONE;
+    e->moves = 0;
+    for (size_t t = 0; t < e->turn_count; t++)
         for (size_t c = 0; c < turns[t].call_count; c++)
-            copy.moves += turns[t].calls[c].status == GG_CALL_VALID;
-    return copy;
+            e->moves += turns[t].calls[c].status == GG_CALL_VALID;
+}
+
+/* What a record earned; the parts live as long as the episode. */
+typedef struct earned {
+    double reward;
+    const gg_named *parts;
+    size_t part_count;
+} earned;
+
+/* Scores the episode cut at the call, and makes it whole again. False when the reward failed: a
+ * script need not bear a record that is cut. */
+static bool score_cut(gg_rescore *r, size_t i, gg_episode *e, place at, bool with, gg_turn *turns,
+                      earned *out)
+{
+    gg_episode whole = *e;
+    cut(e, at, with, turns);
+    bool good = gg_reward_score(r->rewards[i], r->game, e, NULL) == GG_OK;
+    *out = (earned){e->reward, e->parts, e->part_count};
+    whole.arena = e->arena; /* it may have grown */
+    *e = whole;
+    return good;
 }
 
 static gg_rescore_part *find_part(gg_rescore_part *parts, size_t *count, const char *name)
@@ -98,51 +117,48 @@ static void add_worth(gg_rescore_part *part, const gg_episode *e, double worth)
     }
 }
 
-static double part_of(const gg_episode *e, const char *name)
+static double part_of(const earned *of, const char *name)
 {
-    for (size_t i = 0; i < e->part_count; i++)
-        if (strcmp(e->parts[i].name, name) == 0)
-            return e->parts[i].value;
+    for (size_t i = 0; i < of->part_count; i++)
+        if (strcmp(of->parts[i].name, name) == 0)
+            return of->parts[i].value;
     return 0;
 }
 
-/* A script need not bear a record that is cut: then nothing is known of this call. */
-static void judge(gg_rescore *r, size_t i, gg_episode *with, gg_episode *without, bool repeated)
+static void judge(gg_rescore *r, size_t i, const gg_episode *e, const earned *with,
+                  const earned *without, bool repeated)
 {
     gg_rescore_tally *t = &r->tally[i];
     gg_rescore_part *parts = repeated ? t->repeated : t->refused;
     size_t *count = repeated ? &t->repeated_count : &t->refused_count;
-    if (gg_reward_score(r->rewards[i], r->game, with, NULL) != GG_OK ||
-        gg_reward_score(r->rewards[i], r->game, without, NULL) != GG_OK)
-        return;
-    add_worth(find_part(parts, count, "reward"), with, with->reward - without->reward);
+    add_worth(find_part(parts, count, "reward"), e, with->reward - without->reward);
     for (size_t p = 0; p < with->part_count; p++) {
         const char *name = with->parts[p].name;
         double weight = gg_reward_weight(r->rewards[i], name);
         double grew = with->parts[p].value - part_of(without, name);
         gg_rescore_part *part = weight != 0 ? find_part(parts, count, name) : NULL;
-        add_worth(part, with, isnan(weight) ? grew : weight * grew);
+        add_worth(part, e, isnan(weight) ? grew : weight * grew);
         if (part)
             part->unweighted = isnan(weight);
     }
 }
 
-static gg_status look_at(gg_rescore *r, const gg_episode *e, place at, bool repeated,
-                         gg_error *error)
+static gg_status look_at(gg_rescore *r, gg_episode *e, place at, bool repeated, gg_error *error)
 {
-    gg_turn *turns = calloc(2 * (at.turn + 1), sizeof *turns);
+    gg_turn *turns = calloc(at.turn + 1, sizeof *turns);
     if (!turns)
         return gg_fail(error, GG_E_MEMORY, "out of memory while looking at a call");
     for (size_t i = 0; i < r->count; i++) {
-        gg_episode with = cut(e, at, true, turns);
-        gg_episode without = cut(e, at, false, turns + at.turn + 1);
-        judge(r, i, &with, &without, repeated);
+        earned with, without;
+        if (score_cut(r, i, e, at, true, turns, &with) &&
+            score_cut(r, i, e, at, false, turns, &without))
+            judge(r, i, e, &with, &without, repeated);
     }
     free(turns);
     return GG_OK;
 }
 
-gg_status gg_rescore_calls(gg_rescore *r, const gg_episode *e, gg_error *error)
+gg_status gg_rescore_calls(gg_rescore *r, gg_episode *e, gg_error *error)
 {
     gg_status status = GG_OK;
     for (size_t t = 0; t < e->turn_count; t++)

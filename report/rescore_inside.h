@@ -33,6 +33,6 @@ struct gg_rescore {
 };
 
 /* Looks at the episode's repeated and refused calls. */
-gg_status gg_rescore_calls(gg_rescore *rescore, const gg_episode *episode, gg_error *error);
+gg_status gg_rescore_calls(gg_rescore *rescore, gg_episode *episode, gg_error *error);
 
 #endif
