@@ -181,12 +181,14 @@ static void tell_histogram(const gg_figures *f, const gg_env_info *game, gg_buf 
 
 void gg_tell_run(const gg_figures *figures, const gg_env_info *game, bool groups, gg_buf *out)
 {
-    tell_rates(figures, out);
-    if (groups)
-        tell_groups(figures, out);
-    tell_costs(figures, game, out);
-    tell_histogram(figures, game, out);
-    gg_buf_char(out, '\n');
+    if (figures->by_outcome[GG_UNPLAYED] < figures->planned) { /* else there are no rates yet */
+        tell_rates(figures, out);
+        if (groups)
+            tell_groups(figures, out);
+        tell_costs(figures, game, out);
+        tell_histogram(figures, game, out);
+        gg_buf_char(out, '\n');
+    }
     gg_tell_ledger(figures, out);
 }
 

@@ -198,7 +198,10 @@ static void tell(const gg_training *t, const gg_training_figures *f, const char 
     gg_buf_printf(out, "%lld steps, %lld plays, %lld of %lld groups without signal, %lld refused\n",
                   (long long)f->steps, (long long)f->plays, (long long)f->groups_without_signal,
                   (long long)f->groups, (long long)f->groups_refused);
-    if (!isnan(f->val_before))
+    if (!isnan(f->val_before) && f->val_after_step == f->val_before_step)
+        gg_buf_printf(out, "validation: %.1f %% solved (step %lld)\n", f->val_before * PERCENT,
+                      (long long)f->val_before_step);
+    else if (!isnan(f->val_before))
         gg_buf_printf(out,
                       "validation: %.1f %% solved before (step %lld), %.1f %% after (step %lld)\n",
                       f->val_before * PERCENT, (long long)f->val_before_step,

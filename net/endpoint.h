@@ -64,8 +64,8 @@ typedef struct gg_post_result {
 } gg_post_result;
 typedef void (*gg_post_done)(void *context, const gg_post_result *result);
 
-/* GG_E_CONFIG for an address or header that makes no sense, GG_E_LIMIT when in_flight_max is more
- * than the open files allow. Everything is copied. */
+/* GG_E_CONFIG for an address or header that makes no sense, or when in_flight_max is more than the
+ * open files allow. Everything is copied. */
 gg_status gg_endpoint_new(gg_http *http, const gg_endpoint_options *options, gg_endpoint **out,
                           gg_error *error);
 /* Drops all requests without calling back; the caller lets the loop run once more. Not from a

@@ -175,9 +175,11 @@ gg_status gg_files_check(size_t connections, gg_error *error)
     size_t limit = gg_files_raise(), needed = connections + GG_FILES_SPARE;
     if (needed <= limit)
         return GG_OK;
-    return gg_fail(error, GG_E_LIMIT,
+    char lower[64] = "";
+    if (limit > GG_FILES_SPARE)
+        snprintf(lower, sizeof lower, " or lower the concurrency to %zu", limit - GG_FILES_SPARE);
+    return gg_fail(error, GG_E_CONFIG,
                    "%zu connections need %zu open files, but this process may have %zu: raise the "
-                   "limit (ulimit -n %zu) or lower the concurrency to %zu",
-                   connections, needed, limit, needed,
-                   limit > GG_FILES_SPARE ? limit - GG_FILES_SPARE : 1);
+                   "limit (ulimit -n %zu)%s",
+                   connections, needed, limit, needed, lower);
 }

@@ -18,7 +18,7 @@ void gg_listen_remove(const char *listen);
 /* Raises the limit of open files as far as the system lets us and returns it. */
 size_t gg_files_raise(void);
 #define GG_FILES_SPARE 64 /* files that the program itself needs beside its connections */
-/* Raises the limit; GG_E_LIMIT with a sentence when `connections` do not fit in it. */
+/* Raises the limit; GG_E_CONFIG with a sentence when `connections` do not fit in it. */
 gg_status gg_files_check(size_t connections, gg_error *error);
 
 #endif

@@ -682,7 +682,7 @@ static void test_bad_options(void **state)
         {{.base_url = "http://sk-secret@/v1"}, GG_E_CONFIG, "http://HOST"},
         {{.base_url = "http://x y/?key=sk-secret"}, GG_E_CONFIG, "http://HOST"},
         {{.base_url = "http://x/", .headers = broken}, GG_E_CONFIG, "header 2"},
-        {{.base_url = "http://x/", .in_flight_max = 100000000}, GG_E_LIMIT, "ulimit -n"},
+        {{.base_url = "http://x/", .in_flight_max = 100000000}, GG_E_CONFIG, "ulimit -n"},
     };
     uv_loop_t loop;
     gg_http *http;

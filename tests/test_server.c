@@ -500,7 +500,7 @@ static void test_file_limit_is_told(void **state)
     gg_error error = {0};
     assert_int_equal(gg_files_check(1, &error), GG_OK);
     size_t limit = gg_files_raise();
-    assert_int_equal(gg_files_check(limit, &error), GG_E_LIMIT);
+    assert_int_equal(gg_files_check(limit, &error), GG_E_CONFIG);
     char advice[64];
     snprintf(advice, sizeof advice, "ulimit -n %zu", limit + GG_FILES_SPARE);
     assert_non_null(strstr(error.text, advice));

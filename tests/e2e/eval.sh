@@ -76,6 +76,13 @@ expect 2 "$G" eval --endpoint http://127.0.0.1:9 --adapter x -o "$T/no"; says '-
 expect 2 "$G" eval --endpoint builtin:leters -o "$T/no"; says 'did you mean "letters"'
 expect 2 "$G" eval --adapter "$T/none.json" -o "$T/no"; says none.json
 [ ! -e "$T/no" ] || fail 'a run folder for nothing'
+for most in 40 256; do # of open files
+    expect 2 sh -c 'ulimit -n $1 && shift && "$@"' sh $most "$G" eval -c 1000 -q -o "$T/few$most"
+    says "this process may have $most: raise the limit (ulimit -n 1064)"
+    prints 'unplayed 256'
+    ! grep -q 'solve rate' "$T/out" || fail 'rates of nothing'
+done
+says 'or lower the concurrency to 192'
 
 # An address: the model is found, the key reaches no file.
 "$G" serve policy --listen :0 -q >"$T/url" 2>/dev/null &
