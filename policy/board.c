@@ -66,7 +66,7 @@ static gg_clash clash_at_place(const gg_board *board, const uint8_t *letters, in
 
 gg_clash gg_board_clash(const gg_board *board, const uint8_t *letters, int *letter, int *place)
 {
-    int spare_letter, spare_place;
+    int spare_letter = 0, spare_place = 0;
     letter = letter ? letter : &spare_letter;
     place = place ? place : &spare_place;
     gg_clash found = clash_at_place(board, letters, letter, place);

@@ -35,6 +35,7 @@ static void cut_tail(double *weight, int count, double top_p)
         for (int a = 0; a < count; a++)
             if (!kept[a] && (best < 0 || weight[a] > weight[best]))
                 best = a;
+        /* cppcheck-suppress negativeIndex ; a round has a branch that is not kept */
         kept[best] = true;
         sum += weight[best];
     }

@@ -67,6 +67,7 @@ static bool grow(void *array, size_t count, size_t *room)
         return true;
     memcpy(&items, array, sizeof items);
     size_t more = *room ? *room * 2 : FIRST_ROOM;
+    /* cppcheck-suppress memleakOnRealloc ; on failure the caller still has the old array */
     items = realloc(items, more * sizeof *items);
     if (!items)
         return false;

@@ -195,7 +195,7 @@ static void a_stream_says_the_same(void **state)
     const char *ask_whole = "{" MESSAGES "," TOOLS ",\"seed\":3,\"reasoning_effort\":\"high\"}";
     const char *ask_stream =
         "{" MESSAGES "," TOOLS ",\"seed\":3,\"reasoning_effort\":\"high\",\"stream\":true,\"stream_"
-                               "options\":{\"include_usage\":true}}";
+        "options\":{\"include_usage\":true}}";
     cJSON *whole = ask(w, ask_whole, 200);
     gg_buf reasoning, arguments;
     const char *finish = NULL;

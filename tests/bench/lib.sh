@@ -66,6 +66,7 @@ calc() { awk "BEGIN { printf \"%.4g\", $1 }"; }
 least() { if [ -z "$1" ]; then echo "$2"; else awk "BEGIN { print ($1 < $2 ? $1 : $2) }"; fi; }
 # in_flight N: as many as the limit of descriptors lets a program and its server have.
 in_flight() {
+    # shellcheck disable=SC3045 # dash and bash both have it
     limit=$(ulimit -Hn)
     if [ "$limit" = unlimited ] || [ "$limit" -gt $(($1 + 200)) ]; then
         echo "$1"

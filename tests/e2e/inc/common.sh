@@ -2,6 +2,7 @@
 # shellcheck shell=sh
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+# shellcheck disable=SC2034 # used by the scripts
 G=$PWD/${GUESSGYM:-build/test/guessgym}
 T=$(mktemp -d)
 trap 'rm -rf "$T"' EXIT
