@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "cli/term.h"
+#include "env/reward/reward.h"
+#include "policy/policy.h"
 
 #define HELP_COLUMN 30
 #define WIDTH_MAX   100
@@ -79,6 +81,61 @@ static void print_examples(FILE *stream, const gg_cmd *cmd)
         fprintf(stream, "  # %s\n  %s\n", cmd->examples[i + 1], cmd->examples[i]);
 }
 
+static bool takes(const gg_cmd *cmd, gg_opt_id id)
+{
+    return gg_opt_taken_by(id, cmd->id);
+}
+
+static void print_policies(FILE *stream)
+{
+    fputs("\nembedded policies (builtin:NAME):\n ", stream);
+    for (size_t i = 0; gg_policy_names()[i]; i++)
+        fprintf(stream, " %s", gg_policy_names()[i]);
+    fputc('\n', stream);
+}
+
+/* What --reward can be made of, in the games that are built in. */
+static void print_rewards(FILE *stream)
+{
+    fputs("\nrewards:\n", stream);
+    for (size_t i = 0; gg_reward_preset(i); i++)
+        print_row(stream, gg_reward_preset(i)->name, gg_reward_preset(i)->help);
+    for (size_t g = 0; g < gg_env_builtin_count(); g++) {
+        const gg_env_api *api = gg_env_builtin(g);
+        fprintf(stream, "\nparts of a reward, in the game %s:\n", api->name);
+        for (size_t i = 0; gg_reward_part(api, i); i++)
+            print_row(stream, gg_reward_part(api, i)->name, gg_reward_part(api, i)->help);
+    }
+}
+
+/* Settings that have no option of their own. */
+static void print_settings(const gg_cmd *cmd, FILE *stream)
+{
+    for (size_t g = 0; g < gg_env_builtin_count(); g++) {
+        const gg_env_api *api = gg_env_builtin(g);
+        bool any = false;
+        for (size_t i = 0; i < api->option_count; i++) {
+            const gg_env_option *o = &api->options[i];
+            if (gg_opt_named(cmd->id, o->name, strlen(o->name)) != GG_OPT_COUNT)
+                continue;
+            if (!any)
+                fprintf(stream, "\nsettings of the game %s (--env-set):\n", api->name);
+            any = true;
+            print_row(stream, o->name, o->help);
+        }
+    }
+}
+
+static void print_names(const gg_cmd *cmd, FILE *stream)
+{
+    if (takes(cmd, GG_OPT_ENDPOINT) || takes(cmd, GG_OPT_POLICY))
+        print_policies(stream);
+    if (takes(cmd, GG_OPT_REWARD))
+        print_rewards(stream);
+    if (takes(cmd, GG_OPT_ENV))
+        print_settings(cmd, stream);
+}
+
 void gg_help_command(const gg_cmd *cmd, FILE *stream)
 {
     fprintf(stream, GG_PROGRAM " %s: %s\n\nusage: " GG_PROGRAM " %s%s%s [OPTION...]\n", cmd->name,
@@ -86,6 +143,7 @@ void gg_help_command(const gg_cmd *cmd, FILE *stream)
     print_examples(stream, cmd);
     for (int section = 0; section < GG_SECTION_COUNT; section++)
         print_section(stream, cmd, (gg_opt_section)section);
+    print_names(cmd, stream);
     fputs("\nEvery option is also read from the environment (GUESSGYM_NAME) and from --config.\n",
           stream);
 }

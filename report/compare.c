@@ -270,6 +270,8 @@ gg_status gg_compare_runs(const gg_run *before, const gg_run *after,
         status = check_lists(out, options->common, error);
     if (status == GG_OK)
         judge(&t, &p, options->seed, out);
+    if (status == GG_OK && isnan(out->interval.low))
+        status = gg_fail(error, GG_E_MEMORY, "out of memory for the interval");
     free(p.before);
     free(t.slots);
     free(t.measure);

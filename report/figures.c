@@ -275,6 +275,10 @@ gg_status gg_summary_figures(gg_summary *summary, gg_figures *out, gg_error *err
         out->repair_count = summary->repair_count;
         status = histogram(summary, out, error);
     }
+    /* With plays there are intervals; only short memory leaves them out. */
+    if (status == GG_OK && !isnan(out->solve_rate) &&
+        (isnan(out->solve_interval.low) || isnan(out->measure_interval.low)))
+        status = gg_fail(error, GG_E_MEMORY, "out of memory for the intervals");
     if (status == GG_OK)
         status = wall_time(summary, out, error);
     free(sums.value);

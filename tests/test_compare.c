@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "report/compare.h"
+#include "tests/alloc.h"
 #include "tests/episode_make.h"
 
 #define BEFORE "build/test/compare-before"
@@ -207,6 +208,39 @@ static void json_has_the_promised_keys(void **state)
     gg_buf_free(&out);
 }
 
+static gg_status whole_comparison(void *context)
+{
+    const gg_compare_options options = {.by = GG_BY_MEASURE, .seed = 42};
+    gg_run *before = NULL, *after = NULL;
+    gg_comparison c;
+    gg_error error = {0};
+    gg_buf out;
+
+    (void)context;
+    gg_buf_init(&out, 1 << 16);
+    gg_status status = gg_run_open_read(BEFORE, &before, &error);
+    if (status == GG_OK)
+        status = gg_run_open_read(AFTER, &after, &error);
+    if (status == GG_OK)
+        status = gg_compare_runs(before, after, &options, &c, &error);
+    if (status == GG_OK) {
+        gg_comparison_write(&c, &out);
+        status = gg_buf_status(&out, "the comparison", &error);
+    }
+    gg_buf_free(&out);
+    gg_run_close(before);
+    gg_run_close(after);
+    return status;
+}
+
+static void short_memory_is_told(void **state)
+{
+    (void)state;
+    make_run(BEFORE, "{\"env\":\"a\"}", "001100", 2);
+    make_run(AFTER, "{\"env\":\"a\"}", "011101", 2);
+    assert_true(alloc_each_fails(whole_comparison, NULL) > 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -216,6 +250,7 @@ int main(void)
         cmocka_unit_test(other_settings_are_refused),
         cmocka_unit_test(damaged_lines_are_counted),
         cmocka_unit_test(json_has_the_promised_keys),
+        cmocka_unit_test(short_memory_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

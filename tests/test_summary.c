@@ -12,6 +12,7 @@
 
 #include "core/rng.h"
 #include "report/summary.h"
+#include "tests/alloc.h"
 #include "tests/episode_make.h"
 
 #define FOLDER "build/test/summary-run"
@@ -371,6 +372,48 @@ static void journal_gives_the_same(void **state)
     gg_buf_free(&line);
 }
 
+static gg_episode *ready[TASKS * SAMPLES];
+
+static gg_status all_of_it(void *context)
+{
+    gg_summary *s = NULL;
+    gg_figures f;
+    gg_error error = {0};
+    gg_buf out;
+
+    (void)context;
+    gg_buf_init(&out, 1 << 16);
+    gg_status status = gg_summary_new(TASKS, SAMPLES, &s, &error);
+    for (size_t i = 0; i < TASKS * SAMPLES && status == GG_OK; i++)
+        status = gg_summary_add(s, ready[i], &error);
+    if (status == GG_OK)
+        status = gg_summary_figures(s, &f, &error);
+    if (status == GG_OK) {
+        gg_figures_write(&f, &list, true, &out);
+        status = gg_buf_status(&out, "the summary", &error);
+    }
+    gg_buf_free(&out);
+    gg_summary_free(s);
+    return status;
+}
+
+static void short_memory_is_told(void **state)
+{
+    made_play plays[TASKS * SAMPLES];
+    gg_rng rng;
+
+    (void)state;
+    gg_rng_seed(&rng, 3);
+    random_plays(&rng, plays);
+    for (size_t i = 0; i < TASKS * SAMPLES; i++) {
+        plays[i].repair = i % 2 ? "quotes" : "fence";
+        ready[i] = make_episode(&plays[i]);
+    }
+    assert_true(alloc_each_fails(all_of_it, NULL) > 5);
+    for (size_t i = 0; i < TASKS * SAMPLES; i++)
+        gg_episode_free(ready[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -383,6 +426,7 @@ int main(void)
         cmocka_unit_test(foreign_plays_are_refused),
         cmocka_unit_test(order_does_not_matter),
         cmocka_unit_test(journal_gives_the_same),
+        cmocka_unit_test(short_memory_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
