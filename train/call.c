@@ -13,7 +13,7 @@ static void answered(void *context, const gg_post_result *result)
     waiting *w = context;
     w->done = true;
     w->outcome = result->outcome;
-    w->status = result->reply ? result->reply->status : 0;
+    w->status = result->reply->status;
     if (result->outcome != GG_RETRY_OK) {
         gg_fail(&w->error, result->outcome == GG_RETRY_REFUSED ? GG_E_PROTOCOL : GG_E_UNREACHABLE,
                 "%s", result->message);

@@ -187,7 +187,7 @@ static void write_plays(const gg_group *group, gg_buf *line)
             gg_buf_str(line, "null");
     }
     gg_buf_str(line, "],\"advantages\":[");
-    for (size_t i = 0; group->advantages && i < group->size; i++) {
+    for (size_t i = 0; group->advantages && i < group->size && group->plays[i]; i++) {
         gg_buf_str(line, i ? "," : "");
         write_advantage(group->advantages[i], group->plays[i]->turn_count, line);
     }

@@ -44,7 +44,7 @@ gg_status gg_session_close(gg_session *session, gg_error *error);
 
 /* Stops a session that an earlier process left behind. One that is not there or has ended is fine.
  */
-gg_status gg_session_stop_left(uv_loop_t *loop, gg_endpoint *control, const char *name,
+gg_status gg_session_stop_left(uv_loop_t *loop, gg_endpoint *endpoint, const char *name,
                                gg_error *error);
 /* Base URL of the session's own model for OpenAI clients, appended:
  * RUNTIME/training-sessions/NAME/v1. */
