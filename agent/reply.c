@@ -59,20 +59,11 @@ typedef struct member {
     size_t place; /* for read_count_into */
 } member;
 
-/* The first byte of the next value; 0 at the end. */
-static char next_byte(reading *in)
-{
-    gg_json_reader *r = &in->r;
-    while (r->at < r->end && (*r->at == ' ' || *r->at == '\n' || *r->at == '\r' || *r->at == '\t'))
-        r->at++;
-    return r->failed || r->at == r->end ? '\0' : *r->at;
-}
-
 /* Reads an object by its table; any other value is passed over. */
 static void read_members(reading *in, const member *table, size_t count)
 {
     gg_json_name name;
-    if (next_byte(in) != '{') {
+    if (gg_read_next(&in->r) != '{') {
         gg_read_skip(&in->r);
         return;
     }
@@ -94,7 +85,7 @@ static void read_members(reading *in, const member *table, size_t count)
 /* Enters an array; any other value is passed over. */
 static bool enter_array(reading *in)
 {
-    if (next_byte(in) == '[')
+    if (gg_read_next(&in->r) == '[')
         return gg_read_array(&in->r);
     gg_read_skip(&in->r);
     return false;
@@ -113,7 +104,7 @@ static const char *read_text(reading *in, size_t *len)
 {
     gg_buf *scratch = &in->reply->scratch;
     *len = 0;
-    if (next_byte(in) != '"') {
+    if (gg_read_next(&in->r) != '"') {
         gg_read_skip(&in->r);
         return NULL;
     }
@@ -185,7 +176,7 @@ static void read_meta(reading *in)
 static void read_prompt_ids(reading *in)
 {
     gg_reply *reply = in->reply;
-    if (next_byte(in) == '[')
+    if (gg_read_next(&in->r) == '[')
         gg_read_int32s(&in->r, &reply->prompt_ids, &reply->prompt_count, &reply->prompt_room);
     else
         gg_read_skip(&in->r);
@@ -194,7 +185,7 @@ static void read_prompt_ids(reading *in)
 static void read_ids(reading *in)
 {
     gg_reply *reply = in->reply;
-    if (next_byte(in) == '[')
+    if (gg_read_next(&in->r) == '[')
         gg_read_int32s(&in->r, &reply->ids, &reply->id_count, &reply->id_room);
     else
         gg_read_skip(&in->r);
@@ -216,7 +207,7 @@ static bool push_logprob(gg_reply *reply, double value)
 
 static void read_logprob(reading *in)
 {
-    if (next_byte(in) == 'n')
+    if (gg_read_next(&in->r) == 'n')
         gg_read_skip(&in->r);
     else
         gg_read_double(&in->r, &in->logprob);
@@ -240,7 +231,7 @@ static void read_logprob_content(reading *in)
 static void read_token_logprobs(reading *in)
 {
     gg_reply *reply = in->reply;
-    if (next_byte(in) == '[')
+    if (gg_read_next(&in->r) == '[')
         gg_read_doubles(&in->r, &reply->logprobs, &reply->logprob_count, &reply->logprob_room);
     else
         gg_read_skip(&in->r);
@@ -263,7 +254,7 @@ static void read_arguments(reading *in)
 {
     gg_json_name raw;
     size_t len;
-    char c = next_byte(in);
+    char c = gg_read_next(&in->r);
     if (c == '"') {
         in->call->arguments = read_text(in, &len);
     } else if (c == 'n') {
@@ -285,7 +276,7 @@ static void read_id(reading *in)
 {
     gg_json_name raw;
     size_t len;
-    char c = next_byte(in);
+    char c = gg_read_next(&in->r);
     if (c == '"')
         in->call->id = read_text(in, &len);
     else if (gg_read_raw(&in->r, &raw) && c >= '0' && c <= '9')
@@ -317,8 +308,8 @@ static void read_calls(reading *in)
         return;
     in->reply->call_count = 0;
     while (gg_read_element(&in->r)) {
-        if (next_byte(in) != '{' || in->reply->call_count == GG_CALLS_MAX) {
-            in->reply->calls_dropped += next_byte(in) == '{';
+        if (gg_read_next(&in->r) != '{' || in->reply->call_count == GG_CALLS_MAX) {
+            in->reply->calls_dropped += gg_read_next(&in->r) == '{';
             gg_read_skip(&in->r);
             continue;
         }
@@ -336,7 +327,7 @@ static void read_legacy_call(reading *in)
 
 static void read_part_text(reading *in)
 {
-    if (next_byte(in) == '"')
+    if (gg_read_next(&in->r) == '"')
         gg_read_string(&in->r, &in->reply->scratch);
     else
         gg_read_skip(&in->r);
@@ -360,7 +351,7 @@ static void read_parts(reading *in)
 static void read_content(reading *in)
 {
     size_t len;
-    if (next_byte(in) == '[') {
+    if (gg_read_next(&in->r) == '[') {
         read_parts(in);
         return;
     }
@@ -447,7 +438,7 @@ static void read_choices(reading *in)
     if (!enter_array(in))
         return;
     while (gg_read_element(&in->r)) {
-        if (in->reply->has_choice || next_byte(in) != '{') {
+        if (in->reply->has_choice || gg_read_next(&in->r) != '{') {
             gg_read_skip(&in->r);
             continue;
         }
@@ -469,7 +460,7 @@ gg_status gg_reply_read(gg_reply *reply, const char *body, size_t len, gg_error 
 {
     forget(reply);
     reading in = {.r = gg_json_reader_make(body, len), .reply = reply};
-    char first = next_byte(&in);
+    char first = gg_read_next(&in.r);
     if (first == '\0')
         return gg_fail(error, GG_E_FORMAT, "the reply is empty");
     READ_MEMBERS(&in, root);

@@ -68,6 +68,8 @@ typedef struct gg_json_name { /* raw bytes between the quotes; escapes are left 
 } gg_json_name;
 
 gg_json_reader gg_json_reader_make(const char *text, size_t len);
+/* The first byte of what comes next, which tells its type; 0 at the end or after a failure. */
+char gg_read_next(gg_json_reader *r);
 bool gg_read_object(gg_json_reader *r);                   /* enters '{' */
 bool gg_read_name(gg_json_reader *r, gg_json_name *name); /* next member's name; false at '}' */
 bool gg_name_is(gg_json_name name, const char *text);

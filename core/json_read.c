@@ -44,6 +44,11 @@ static inline char peek(gg_json_reader *r)
     return !r->failed && r->at<r->end && * r->at> ' ' ? *r->at : peek_past_space(r);
 }
 
+char gg_read_next(gg_json_reader *r)
+{
+    return peek(r);
+}
+
 static inline bool take(gg_json_reader *r, char c)
 {
     if (peek(r) != c)

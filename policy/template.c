@@ -19,28 +19,37 @@ typedef struct writer {
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* The named members of an object as they stand; null is as good as absent: bytes NULL. A value that
- * is no object has none. */
-static void pick(gg_json_name object, const char *const *names, size_t count, gg_json_name *members)
+/* Reads a value and gives the named members of the object that it is, as they stand; null is as
+ * good as absent: bytes NULL. A value that is no object has none. */
+static void pick(gg_json_reader *r, const char *const *names, size_t count, gg_json_name *members)
 {
     gg_json_name name, value;
     memset(members, 0, count * sizeof *members);
-    if (!object.bytes)
+    if (gg_read_next(r) != '{') {
+        gg_read_skip(r);
         return;
-    gg_json_reader r = gg_json_reader_make(object.bytes, object.len);
-    if (!gg_read_object(&r))
-        return;
-    while (gg_read_name(&r, &name) && gg_read_raw(&r, &value))
+    }
+    gg_read_object(r);
+    while (gg_read_name(r, &name) && gg_read_raw(r, &value))
         for (size_t i = 0; i < count; i++)
             if (!members[i].bytes && *value.bytes != 'n' && gg_name_is(name, names[i]))
                 members[i] = value;
 }
 
-static gg_json_name pick_one(gg_json_name object, const char *name)
+static void pick_in(gg_json_name object, const char *const *names, size_t count,
+                    gg_json_name *members)
 {
-    gg_json_name member;
-    pick(object, &name, 1, &member);
-    return member;
+    gg_json_reader r = gg_json_reader_make(object.bytes ? object.bytes : "null",
+                                           object.bytes ? object.len : strlen("null"));
+    pick(&r, names, count, members);
+}
+
+static gg_json_name pick_function(gg_json_reader *r)
+{
+    static const char *const names[] = {"function"};
+    gg_json_name function;
+    pick(r, names, 1, &function);
+    return function;
 }
 
 static bool is_string(gg_json_name value)
@@ -71,11 +80,11 @@ static void put_text(writer *w, gg_json_name value)
         gg_tokenizer_encode(w->tokenizer, text, w->text.len, w->out);
 }
 
-static gg_status put_part(writer *w, gg_json_name part, int index)
+static gg_status put_part(writer *w, gg_json_reader *r, int index)
 {
     static const char *const names[] = {"type", "text"};
     gg_json_name members[COUNT(names)];
-    pick(part, names, COUNT(names), members);
+    pick(r, names, COUNT(names), members);
     const char *type = text_in(w, members[0]);
     if (!is_string(members[1]) || (type && strcmp(type, "text") != 0))
         return gg_fail(w->error, GG_E_ARGUMENT,
@@ -88,7 +97,6 @@ static gg_status put_part(writer *w, gg_json_name part, int index)
 /* A string, nothing, or an array of text parts. */
 static gg_status put_content(writer *w, gg_json_name content)
 {
-    gg_json_name part;
     gg_status status = GG_OK;
     if (!content.bytes || is_string(content)) {
         put_text(w, content);
@@ -99,16 +107,16 @@ static gg_status put_content(writer *w, gg_json_name content)
                        "messages[%d].content must be a string or an array of text parts", w->index);
     gg_json_reader r = gg_json_reader_make(content.bytes, content.len);
     gg_read_array(&r);
-    for (int index = 0; status == GG_OK && gg_read_element(&r) && gg_read_raw(&r, &part); index++)
-        status = put_part(w, part, index);
+    for (int index = 0; status == GG_OK && gg_read_element(&r); index++)
+        status = put_part(w, &r, index);
     return status;
 }
 
-static gg_status put_call(writer *w, gg_json_name call)
+static gg_status put_call(writer *w, gg_json_reader *r)
 {
     static const char *const names[] = {"name", "arguments"};
     gg_json_name members[COUNT(names)];
-    pick(pick_one(call, "function"), names, COUNT(names), members);
+    pick_in(pick_function(r), names, COUNT(names), members);
     if (!is_string(members[0]) || !is_string(members[1]))
         return gg_fail(w->error, GG_E_ARGUMENT,
                        "messages[%d].tool_calls: every call needs function.name and "
@@ -123,7 +131,6 @@ static gg_status put_call(writer *w, gg_json_name call)
 
 static gg_status put_calls(writer *w, gg_json_name calls)
 {
-    gg_json_name call;
     gg_status status = GG_OK;
     if (!calls.bytes)
         return GG_OK;
@@ -132,8 +139,8 @@ static gg_status put_calls(writer *w, gg_json_name calls)
                        w->index);
     gg_json_reader r = gg_json_reader_make(calls.bytes, calls.len);
     gg_read_array(&r);
-    while (status == GG_OK && gg_read_element(&r) && gg_read_raw(&r, &call))
-        status = put_call(w, call);
+    while (status == GG_OK && gg_read_element(&r))
+        status = put_call(w, &r);
     return status;
 }
 
@@ -171,10 +178,10 @@ static const struct role *find_role(const char *name)
     return NULL;
 }
 
-static gg_status put_message(writer *w, gg_json_name text)
+static gg_status put_message(writer *w, gg_json_reader *r)
 {
     gg_json_name message[COUNT(message_names)];
-    pick(text, message_names, COUNT(message_names), message);
+    pick(r, message_names, COUNT(message_names), message);
     const struct role *role = find_role(text_in(w, message[ROLE]));
     if (!role)
         return gg_fail(w->error, GG_E_ARGUMENT,
@@ -190,13 +197,12 @@ static gg_status put_message(writer *w, gg_json_name text)
 static gg_status put_messages(writer *w, gg_json_name messages)
 {
     static const char wanted[] = "messages must be an array with at least one message";
-    gg_json_name message;
     if (!is_array(messages))
         return gg_fail(w->error, GG_E_ARGUMENT, wanted);
     gg_json_reader r = gg_json_reader_make(messages.bytes, messages.len);
     gg_read_array(&r);
-    for (; gg_read_element(&r) && gg_read_raw(&r, &message); w->index++) {
-        gg_status status = put_message(w, message);
+    for (; gg_read_element(&r); w->index++) {
+        gg_status status = put_message(w, &r);
         if (status != GG_OK)
             return status;
         if (w->out->count > GG_TEMPLATE_TOKENS_MAX)
@@ -208,14 +214,15 @@ static gg_status put_messages(writer *w, gg_json_name messages)
 
 static gg_status put_tools(writer *w, gg_json_name tools)
 {
-    gg_json_name tool;
+    static const char *const names[] = {"name"};
+    gg_json_name name;
     int index = 0;
     if (!is_array(tools))
         return GG_OK;
     gg_json_reader r = gg_json_reader_make(tools.bytes, tools.len);
     gg_read_array(&r);
-    for (; gg_read_element(&r) && gg_read_raw(&r, &tool); index++) {
-        gg_json_name name = pick_one(pick_one(tool, "function"), "name");
+    for (; gg_read_element(&r); index++) {
+        pick_in(pick_function(&r), names, COUNT(names), &name);
         if (!is_string(name))
             return gg_fail(w->error, GG_E_ARGUMENT, "tools[%d].function.name is missing", index);
         gg_ids_push(w->out, GG_TOKEN_TOOLS);
