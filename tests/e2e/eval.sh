@@ -77,6 +77,7 @@ expect 2 "$G" eval --endpoint builtin:leters -o "$T/no"; says 'did you mean "let
 expect 2 "$G" eval --adapter "$T/none.json" -o "$T/no"; says none.json
 [ ! -e "$T/no" ] || fail 'a run folder for nothing'
 for most in 40 256; do # of open files
+    # shellcheck disable=SC2016 # the inner shell's
     expect 2 sh -c 'ulimit -n $1 && shift && "$@"' sh $most "$G" eval -c 1000 -q -o "$T/few$most"
     says "this process may have $most: raise the limit (ulimit -n 1064)"
     prints 'unplayed 256'
