@@ -55,6 +55,7 @@ gg_exit gg_cmd_rescore(gg_cli *cli);
 gg_exit gg_cmd_rollout(gg_cli *cli);
 gg_exit gg_cmd_serve_policy(gg_cli *cli);
 gg_exit gg_cmd_serve_service(gg_cli *cli);
+gg_exit gg_cmd_shape(gg_cli *cli);
 gg_exit gg_cmd_train(gg_cli *cli);
 gg_exit gg_cmd_version(gg_cli *cli);
 gg_exit gg_cmd_words_check(gg_cli *cli);

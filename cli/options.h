@@ -105,6 +105,11 @@ typedef enum gg_opt_id {
     GG_OPT_SERVICE_URL,
     /* rescore, shape */
     GG_OPT_REWARDS,
+    GG_OPT_SHAPED,
+    GG_OPT_SHAPE_STEPS,
+    GG_OPT_SHAPE_BATCH,
+    GG_OPT_SEEDS,
+    GG_OPT_JOBS,
     /* compare */
     GG_OPT_BY,
     GG_OPT_COMMON,
