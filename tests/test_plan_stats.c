@@ -64,8 +64,9 @@ static void pass_k_by_hand(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         close_to(gg_pass_at_k(rows[i].n, rows[i].c, rows[i].k), rows[i].any, 1e-12, "pass@k");
-        close_to(gg_pass_all_k(rows[i].n, rows[i].c, rows[i].k) / (rows[i].all ? rows[i].all : 1),
-                 rows[i].all ? 1 : 0, 1e-9, "pass^k");
+        close_to(gg_pass_all_k(rows[i].n, rows[i].c, rows[i].k) /
+                     (rows[i].all > 0 ? rows[i].all : 1),
+                 rows[i].all > 0 ? 1 : 0, 1e-9, "pass^k");
     }
     /* Too few plays: no unbiased estimate (paiml/aprender 2118). */
     assert_true(isnan(gg_pass_at_k(1, 1, 2)) && isnan(gg_pass_all_k(4, 2, 5)));

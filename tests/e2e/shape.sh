@@ -65,7 +65,7 @@ code 2 $gg shape -r solve -r slove -o other
 code 2 $gg shape -r solve -r solve -o other
 grep -q 'given twice' err || fail "$(cat err)"
 [ ! -e other ] || fail "a folder was made for nothing"
-code 1 $gg shape -r solve --tasks rows/train.jsonl --val rows/train.jsonl --batch 8 --steps 4 -o broken
+code 1 $gg shape -r solve --seeds 1 --tasks rows/train.jsonl --val rows/train.jsonl --batch 8 --steps 4 -o broken
 grep -q 'training r1-s1 failed' err || fail "a failed training: $(cat err)"
 # One Ctrl-C: the children drain and it ends with 130.
 setsid $gg shape -r solve --seeds 1 --steps 4000 -o long >out 2>err &
