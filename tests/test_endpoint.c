@@ -532,7 +532,7 @@ static void test_attempt_timeout(void **state)
     (void)state;
     client c;
     seen s;
-    start_with(&c, (gg_endpoint_options){.timeout_ms = 50, .attempts_max = 3, .seed = 1});
+    start_with(&c, (gg_endpoint_options){.timeout_ms = 1000, .attempts_max = 3, .seed = 1});
     c.script.steps[0] = (step){HOLD, NULL, NULL};
     post(&c, "a", 0, &s);
     run(&c);

@@ -7,5 +7,5 @@ cd "$(dirname "$0")/../.."
 need_python boto3 'boto3>=1.44.8'
 state=$(mktemp -d)
 serve build/test/guessgym serve service --listen 127.0.0.1:0 --state "$state"
-trap 'kill $server; rm -rf "$state"' EXIT
+trap 'kill $server; wait $server || :; rm -rf "$state"' EXIT
 "$python" tests/e2e/boto3_session.py "$url" "$state"

@@ -7,7 +7,7 @@ root=$PWD
 . tests/lib/serve.sh
 dir=$(mktemp -d)
 serve build/guessgym serve policy --listen 127.0.0.1:0
-trap 'kill $server; rm -rf "$dir"' EXIT
+trap 'kill $server; wait $server || :; rm -rf "$dir"' EXIT
 awk '/^```sh$/ { on = 1; next } /^```$/ { on = 0 } on { print FILENAME "\t" $0 }' README.md docs/*.md examples/README.md >"$dir/commands"
 [ "$(wc -l <"$dir/commands")" -ge 8 ] || { echo "not ok: too few commands found"; exit 1; }
 mkdir "$dir/work"

@@ -7,5 +7,5 @@ cd "$(dirname "$0")/../.."
 need_python numpy numpy
 state=$(mktemp -d)
 serve build/test/guessgym serve service --listen 127.0.0.1:0 --state "$state"
-trap 'kill $server; rm -rf "$state"' EXIT
+trap 'kill $server; wait $server || :; rm -rf "$state"' EXIT
 "$python" tests/e2e/numpy_step.py "$url" "$state"
