@@ -40,7 +40,7 @@ static const gg_cmd commands[] = {
               "then measure it on the held-out list",
               "guessgym train -o runs/low --resume", "go on after an interruption"),
      gg_cmd_train},
-    {GG_CMD_COMPARE, "compare", "BEFORE AFTER", 2, 2, "say by how much one run beats another",
+    {GG_CMD_COMPARE, "compare", "BEFORE AFTER [AFTER...]", 2, 65, "say by how much one run beats another",
      EXAMPLES("guessgym compare runs/before runs/after", "paired by task, with an interval",
               "guessgym compare runs/before runs/after --by reward --json", "for scripts"),
      gg_cmd_compare},

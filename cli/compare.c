@@ -1,13 +1,16 @@
 /* guessgym compare: two runs of the same tasks against each other, or two folders of such runs. */
 #include <math.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "cli/term.h"
 #include "core/file.h"
 #include "core/json.h"
+#include "core/plan_stats.h"
 #include "report/compare.h"
 
-#define JSON_MAX  (1u << 16)
+#define JSON_MAX  (1u << 20)
+#define SURE      0.05
 #define PATH_ROOM 4096
 #define PERCENT   100.0
 
@@ -25,6 +28,9 @@ static void print_text(const gg_cli *cli, const gg_comparison *c)
            c->exact ? "exact McNemar test" : "permutation of signs");
     printf("verdict      %s%s%s\n", color ? paint : "", c->verdict,
            color && *paint ? "\x1b[0m" : "");
+    if (c->interval.low <= 0 && c->interval.high >= 0 && isfinite(c->pairs_needed))
+        printf("             a difference like this one takes about %.0f tasks to tell\n",
+               ceil(c->pairs_needed));
 }
 
 static void print_warnings(const gg_comparison *c)
@@ -159,12 +165,97 @@ static gg_exit compare_one(const gg_cli *cli)
     return GG_EXIT_OK;
 }
 
+/* ---- more than two runs: each against the first ---- */
+
+static gg_status compare_all(const gg_cli *cli, gg_comparison *found, gg_error *error)
+{
+    gg_status status = GG_OK;
+
+    for (size_t i = 1; i < cli->arg_count && status == GG_OK; i++) {
+        status = compare(cli, cli->args[0], cli->args[i], &found[i - 1], error);
+        if (status == GG_OK)
+            print_warnings(&found[i - 1]);
+        else
+            gg_fail_prefix(error, "%s", cli->args[i]);
+    }
+    return status;
+}
+
+static void write_all(const gg_cli *cli, const gg_comparison *found, const double *adjusted,
+                      gg_buf *out)
+{
+    gg_buf_str(out, "{\"before\":");
+    gg_buf_json_str(out, cli->args[0]);
+    gg_buf_str(out, ",\"runs\":[");
+    for (size_t i = 1; i < cli->arg_count; i++) {
+        gg_buf_str(out, i > 1 ? ",{\"run\":" : "{\"run\":");
+        gg_buf_json_str(out, cli->args[i]);
+        gg_buf_str(out, ",\"p_adjusted\":");
+        gg_buf_double(out, adjusted[i - 1]);
+        gg_buf_str(out, ",\"comparison\":");
+        gg_comparison_write(&found[i - 1], out);
+        gg_buf_char(out, '}');
+    }
+    gg_buf_str(out, "]}\n");
+}
+
+static void tell_all(const gg_cli *cli, const gg_comparison *found, const double *adjusted,
+                     gg_buf *out)
+{
+    gg_buf_printf(out, "against %s (%.4f); p adjusted for %zu comparisons (Holm)\n\n", cli->args[0],
+                  found[0].before, cli->arg_count - 1);
+    gg_buf_printf(out, "| %-24s | %7s | %-25s | %7s | %-11s |\n", "run", "value",
+                  "difference (95 %)", "p adj", "verdict");
+    gg_buf_str(out, "|--------------------------|--------:|---------------------------|--------:|"
+                    "-------------|\n");
+    for (size_t i = 1; i < cli->arg_count; i++) {
+        const gg_comparison *c = &found[i - 1];
+        gg_buf_printf(out, "| %-24s | %7.4f | %+.3f (%+.3f to %+.3f) | %7.3g | %-11s |\n",
+                      cli->args[i], c->after, c->difference, c->interval.low, c->interval.high,
+                      adjusted[i - 1], c->verdict);
+    }
+}
+
+static gg_exit compare_many(const gg_cli *cli)
+{
+    gg_comparison *found = calloc(cli->arg_count, sizeof *found);
+    double adjusted[GG_HOLM_MOST];
+    gg_error error = {0};
+    gg_buf out;
+
+    gg_buf_init(&out, JSON_MAX);
+    gg_status status = found ? GG_OK : gg_fail(&error, GG_E_MEMORY, "out of memory");
+    if (status == GG_OK)
+        status = compare_all(cli, found, &error);
+    if (status == GG_OK) {
+        size_t n = cli->arg_count - 1;
+        for (size_t i = 0; i < n; i++)
+            adjusted[i] = found[i].p_value;
+        gg_holm(adjusted, n);
+        for (size_t i = 0; i < n; i++) /* an interval alone does not know of the others */
+            if (adjusted[i] > SURE)
+                found[i].verdict = "cannot tell";
+        if (gg_opt_flag(cli->opts, GG_OPT_JSON))
+            write_all(cli, found, adjusted, &out);
+        else
+            tell_all(cli, found, adjusted, &out);
+        status = gg_buf_status(&out, "the comparison", &error);
+    }
+    if (status == GG_OK)
+        gg_print(&out);
+    gg_buf_free(&out);
+    free(found);
+    return status == GG_OK ? GG_EXIT_OK : gg_give_up(GG_STARTING, &error);
+}
+
 gg_exit gg_cmd_compare(gg_cli *cli)
 {
     gg_error error = {0};
     gg_buf out;
     size_t count = 0;
 
+    if (cli->arg_count > 2)
+        return compare_many(cli);
     gg_buf_init(&out, JSON_MAX);
     gg_status status = compare_efforts(cli, &out, &count, &error);
     if (status == GG_OK && count > 0)

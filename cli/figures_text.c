@@ -122,6 +122,18 @@ static void tell_rates(const gg_figures *f, gg_buf *out)
                   (long long)f->by_outcome[GG_TRUNCATED]);
 }
 
+/* "pass@k        1: 44.6 %  2: 61.0 %", then the same of all k. */
+static void tell_passes(const gg_figures *f, gg_buf *out)
+{
+    for (int all = 0; all < 2 && f->pass_count > 0; all++) {
+        gg_buf_str(out, all ? "pass^k       " : "pass@k       ");
+        for (size_t i = 0; i < f->pass_count; i++)
+            gg_buf_printf(out, " %lld: %.1f %% ", (long long)f->pass[i].k,
+                          100 * (all ? f->pass[i].all : f->pass[i].any));
+        gg_buf_str(out, all ? " (all k plays of a task solved)\n" : " (one of k)\n");
+    }
+}
+
 static void tell_costs(const gg_figures *f, const gg_env_info *game, gg_buf *out)
 {
     char a[CELL_ROOM], b[CELL_ROOM], c[CELL_ROOM], d[CELL_ROOM];
@@ -183,6 +195,7 @@ void gg_tell_run(const gg_figures *figures, const gg_env_info *game, bool groups
 {
     if (figures->by_outcome[GG_UNPLAYED] < figures->planned) { /* else there are no rates yet */
         tell_rates(figures, out);
+        tell_passes(figures, out);
         if (groups)
             tell_groups(figures, out);
         tell_costs(figures, game, out);

@@ -1,6 +1,7 @@
 #include "core/plan_stats.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #define LEVEL_95 0.975 /* quantile of a two-sided test at 5 % */
 #define HALVINGS 200   /* until neighbouring doubles are left */
@@ -59,6 +60,12 @@ double gg_pairs_to_decide(double better, double worse, double power)
     return gain == 0 ? INFINITY : pow((a + b) / gain, 2);
 }
 
+double gg_pairs_for_means(double difference, double deviation, double power)
+{
+    double sum = gg_normal_quantile(LEVEL_95) + gg_normal_quantile(power);
+    return difference == 0 ? INFINITY : pow(sum * deviation / difference, 2);
+}
+
 double gg_plays_to_decide(double p, double q, double power)
 {
     double mean = (p + q) / 2;
@@ -107,4 +114,20 @@ gg_interval gg_student_interval(const double *x, size_t n, double confidence)
         half =
             gg_student((int64_t)n - 1, confidence) * gg_population_std(x, n) / sqrt((double)n - 1);
     return (gg_interval){mean - half, mean + half};
+}
+
+/* The smallest is multiplied by n, the next by n - 1 and so on, never below the one before it. */
+void gg_holm(double *p, size_t n)
+{
+    bool done[GG_HOLM_MOST] = {false};
+    double floor_of = 0;
+    for (size_t round = 0; round < n && n <= GG_HOLM_MOST; round++) {
+        size_t least = n;
+        for (size_t i = 0; i < n; i++)
+            if (!done[i] && (least == n || p[i] < p[least]))
+                least = i;
+        done[least] = true;
+        floor_of = fmax(floor_of, fmin(1, p[least] * (double)(n - round)));
+        p[least] = floor_of;
+    }
 }

@@ -25,11 +25,19 @@ double gg_no_signal_of(int64_t n, int64_t c, int64_t k);
  * does not, and the other way round `worse`. Connor (1987), Biometrics 43: 207-211. Infinite for
  * equal shares. */
 double gg_pairs_to_decide(double better, double worse, double power);
+/* The same where a task's value is a mean over plays: from the standard deviation of the
+ * differences between the runs (normal approximation). */
+double gg_pairs_for_means(double difference, double deviation, double power);
 /* Plays of each of two runs on different tasks, with solve rates p and q. The formula of R's
  * power.prop.test (Fleiss, Levin and Paik 2003, section 4.2, without continuity correction). */
 double gg_plays_to_decide(double p, double q, double power);
 /* Plays until a 95 % interval around rate p is no wider than +-half (normal approximation). */
 double gg_plays_for_width(double p, double half);
+
+/* p-values of n comparisons, adjusted in place for their number (Holm 1979, Scand J Stat 6: 65-70).
+ * At most GG_HOLM_MOST. */
+#define GG_HOLM_MOST 256
+void gg_holm(double *p, size_t n);
 
 /* Quantile of the standard normal distribution, 0 < p < 1. */
 double gg_normal_quantile(double p);

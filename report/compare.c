@@ -7,8 +7,10 @@
 #include <guessgym/record.h>
 
 #include "core/json.h"
+#include "core/plan_stats.h"
 
 #define KEY_DIGITS 64
+#define POWER      0.8  /* of the number of tasks that would decide */
 #define FIRST_ROOM 1024 /* slots; a power of two */
 
 enum { BEFORE, AFTER };
@@ -242,6 +244,11 @@ static void judge(const table *t, const pairs *p, uint64_t seed, gg_comparison *
     c->p_value = c->exact
                      ? gg_mcnemar_exact((int64_t)c->better, (int64_t)c->worse)
                      : gg_permutation_signs(p->difference, p->count, GG_PERMUTATION_ROUNDS, seed);
+    double n = (double)p->count;
+    c->pairs_needed =
+        c->exact
+            ? gg_pairs_to_decide((double)c->better / n, (double)c->worse / n, POWER)
+            : gg_pairs_for_means(c->difference, gg_population_std(p->difference, p->count), POWER);
     c->verdict = c->interval.low > 0 ? "better" : c->interval.high < 0 ? "worse" : "cannot tell";
 }
 
@@ -288,7 +295,8 @@ void gg_comparison_write(const gg_comparison *c, gg_buf *out)
                  {"difference", c->difference},
                  {"difference_low", c->interval.low},
                  {"difference_high", c->interval.high},
-                 {"p_value", c->p_value}};
+                 {"p_value", c->p_value},
+                 {"pairs_needed", c->pairs_needed}};
 
     gg_buf_printf(out, "{\"pairs\":%zu,\"better\":%zu,\"worse\":%zu,\"same\":%zu", c->pairs,
                   c->better, c->worse, c->same);

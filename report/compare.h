@@ -29,6 +29,8 @@ typedef struct gg_comparison {
     double p_value;
     bool exact; /* McNemar */
     const char *verdict;
+    double pairs_needed; /* tasks that would tell a difference like this one in 8 of 10 cases;
+                            infinite when there is none */
     size_t only_before, only_after;        /* tasks without a partner */
     int64_t errored_before, errored_after; /* plays that were left out */
     int64_t damaged;                       /* lines that are no records, left out too */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/plan_stats.h"
 #include "report/summary_inside.h"
 
 #define BOOTSTRAP_WORK 200000000 /* draws: fewer rounds on very long lists */
@@ -253,6 +254,35 @@ static int by_kind(const void *a, const void *b)
     return strcmp(x->kind, y->kind);
 }
 
+static void pass_k(const gg_summary *s, per_task *sums, int64_t k, gg_figures *out)
+{
+    double any = 0, all = 0;
+    size_t tasks = 0;
+
+    for (size_t t = 0; t < s->tasks; t++) {
+        int64_t plays = (int64_t)sums->plays[t], solved = (int64_t)sums->value[t];
+        if (plays < k)
+            continue;
+        any += gg_pass_at_k(plays, solved, k);
+        all += gg_pass_all_k(plays, solved, k);
+        tasks++;
+    }
+    if (tasks > 0 && out->pass_count < GG_PASS_MOST)
+        out->pass[out->pass_count++] = (gg_pass_k){k, any / (double)tasks, all / (double)tasks};
+}
+
+static void passes(const gg_summary *s, per_task *sums, gg_figures *out)
+{
+    int64_t samples = (int64_t)s->samples;
+
+    if (samples < 2)
+        return;
+    sum_tasks(s, solved_of, sums);
+    for (int64_t k = 1; k < samples; k *= 2)
+        pass_k(s, sums, k, out);
+    pass_k(s, sums, samples, out);
+}
+
 gg_status gg_summary_figures(gg_summary *summary, gg_figures *out, gg_error *error)
 {
     per_task sums = {calloc(summary->tasks + 1, sizeof *sums.value),
@@ -266,6 +296,7 @@ gg_status gg_summary_figures(gg_summary *summary, gg_figures *out, gg_error *err
         ledger(summary, out);
         solve_rate(summary, &sums, out);
         measure(summary, &sums, out);
+        passes(summary, &sums, out);
         means(summary, out);
         tokens(summary, out);
         groups(summary, out);

@@ -55,6 +55,20 @@ static void rates(const gg_figures *f, gg_buf *out)
     real(out, "mean_moves", f->mean_moves);
 }
 
+static void passes(const gg_figures *f, gg_buf *out)
+{
+    if (f->pass_count == 0)
+        return;
+    gg_buf_str(out, ",\"pass\":[");
+    for (size_t i = 0; i < f->pass_count; i++) {
+        gg_buf_printf(out, "%s{\"k\":%lld", i ? "," : "", (long long)f->pass[i].k);
+        real(out, "any", f->pass[i].any);
+        real(out, "all", f->pass[i].all);
+        gg_buf_char(out, '}');
+    }
+    gg_buf_char(out, ']');
+}
+
 /* {"0":1,"4":17}: numbers of moves that happened. */
 static void histogram(const gg_figures *f, gg_buf *out)
 {
@@ -97,6 +111,7 @@ void gg_figures_write(const gg_figures *figures, const gg_summary_list *list, bo
 {
     ledger(figures, out);
     rates(figures, out);
+    passes(figures, out);
     histogram(figures, out);
     tokens(figures, out);
     repairs(figures, out);

@@ -38,6 +38,14 @@ typedef struct gg_repair_count {
     int64_t count;
 } gg_repair_count;
 
+/* Of k plays of a task at least one is solved, or all are: means over the tasks, unbiased. Tasks
+ * with fewer than k plays that count are left out of that k. */
+#define GG_PASS_MOST 22
+typedef struct gg_pass_k {
+    int64_t k;
+    double any, all;
+} gg_pass_k;
+
 /* Figures; a rate of nothing is NaN (null in JSON). Pointers live as long as the summary. */
 typedef struct gg_figures {
     int64_t planned, by_outcome[GG_OUTCOME_COUNT]; /* [GG_UNPLAYED] = unplayed */
@@ -54,7 +62,9 @@ typedef struct gg_figures {
     double tokens_per_turn;
     const gg_repair_count *repairs; /* sorted by kind */
     size_t repair_count;
-    double wall_s; /* time in which at least one play was under way */
+    gg_pass_k pass[GG_PASS_MOST]; /* for k = 1, 2, 4 ... and all plays of a task */
+    size_t pass_count;            /* 0 with one play a task */
+    double wall_s;                /* time in which at least one play was under way */
     double reward_mean;
     int64_t groups, groups_refused, groups_without_signal; /* groups = those that are whole */
 } gg_figures;

@@ -87,7 +87,31 @@ static void games_needed(void **state)
     close_to(gg_plays_to_decide(0.5, 0.75, 0.9), 76.7, 0.05, "power.prop.test");
     /* The textbook 385 of a poll: p = 0.5 to within 5 points. */
     assert_true(ceil(gg_plays_for_width(0.5, 0.05)) == 385);
+    /* (1.960 + 0.842)^2 = 7.85, Lehr (1992), Stat Med 11: 1099-1102, twice which is his 16 for two
+     * samples */
+    close_to(gg_pairs_for_means(1, 1, 0.8), 7.849, 0.0005, "one deviation");
+    close_to(gg_pairs_for_means(-0.05, 0.25, 0.8), 25 * 7.849, 0.02, "a fifth");
+    assert_true(isinf(gg_pairs_for_means(0, 1, 0.8)));
     assert_true(isinf(gg_pairs_to_decide(0.1, 0.1, 0.8)) && isinf(gg_plays_to_decide(1, 1, 0.8)));
+}
+
+/* R documentation style: p.adjust(c(0.01, 0.02, 0.03, 0.04, 0.05), "holm") is 0.05 0.08 0.09 0.09
+ * 0.09; the four p-values of Holm's procedure in the English Wikipedia (0.01, 0.04, 0.03, 0.005)
+ * become 0.03, 0.06, 0.06, 0.02. */
+static void holm(void **state)
+{
+    double a[] = {0.01, 0.02, 0.03, 0.04, 0.05}, b[] = {0.01, 0.04, 0.03, 0.005}, c[] = {0.7, 0.6};
+    static const double want_a[] = {0.05, 0.08, 0.09, 0.09, 0.09},
+                        want_b[] = {0.03, 0.06, 0.06, 0.02};
+    (void)state;
+    gg_holm(a, 5);
+    gg_holm(b, 4);
+    gg_holm(c, 2);
+    for (int i = 0; i < 5; i++)
+        close_to(a[i], want_a[i], 1e-12, "adjusted");
+    for (int i = 0; i < 4; i++)
+        close_to(b[i], want_b[i], 1e-12, "adjusted");
+    assert_true(c[0] == 1 && c[1] == 1);
 }
 
 /* Tables of the t and normal distributions, as in any handbook (NIST/SEMATECH 1.3.6.7). */
@@ -132,6 +156,7 @@ int main(void)
         cmocka_unit_test(games_needed),
         cmocka_unit_test(quantiles),
         cmocka_unit_test(students_sleep),
+        cmocka_unit_test(holm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

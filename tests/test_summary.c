@@ -414,6 +414,40 @@ static void short_memory_is_told(void **state)
         gg_episode_free(ready[i]);
 }
 
+/* Two tasks of four plays: 2 of 4 solved; 3 of the 3 that count. By hand from the subsets. */
+static void pass_k(void **state)
+{
+    static const struct {
+        int64_t k;
+        double any, all;
+    } rows[] = {
+        {1, (0.5 + 1) / 2, (0.5 + 1) / 2},
+        {2, (5.0 / 6 + 1) / 2, (1.0 / 6 + 1) / 2},
+        {4, 1, 0}, /* the second task has too few */
+    };
+    made_play plays[8] = {{0}};
+    (void)state;
+    for (int i = 0; i < 8; i++)
+        plays[i] = (made_play){.group = i / 4,
+                               .sample = i % 4,
+                               .outcome = i == 7             ? GG_ERRORED
+                                          : i == 0 || i == 3 ? GG_LOST
+                                                             : GG_SOLVED};
+    gg_summary *s = summary_of(2, 4, plays, 8);
+    gg_figures f = figures_of(s);
+    assert_int_equal(f.pass_count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(f.pass[i].k, rows[i].k);
+        NEAR(f.pass[i].any, rows[i].any, 1e-12);
+        NEAR(f.pass[i].all, rows[i].all, 1e-12);
+    }
+    gg_summary_free(s);
+    /* One play a task: nothing is said of k > 1. */
+    s = summary_of(2, 1, plays, 1);
+    assert_int_equal(figures_of(s).pass_count, 0);
+    gg_summary_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -426,6 +460,7 @@ int main(void)
         cmocka_unit_test(foreign_plays_are_refused),
         cmocka_unit_test(order_does_not_matter),
         cmocka_unit_test(journal_gives_the_same),
+        cmocka_unit_test(pass_k),
         cmocka_unit_test(short_memory_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
