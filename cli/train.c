@@ -21,6 +21,7 @@ typedef struct stage {
     uv_timer_t timer;
     uv_signal_t interrupt, terminate;
     int signals;
+    bool given_up;
     bool live, shown;   /* a terminal; there is a line to wipe */
     int64_t first_step; /* done before this process */
     uint64_t started;
@@ -41,9 +42,11 @@ static void on_signal(uv_signal_t *handle, int number)
 
     (void)number;
     s->signals++;
-    gg_train_stop(s->train);
+    s->given_up = s->signals > 1 || !s->train; /* nothing is in flight before the training stands */
+    if (s->train)
+        gg_train_stop(s->train);
     wipe(s);
-    if (s->signals == 1) {
+    if (!s->given_up) {
         gg_complain("stopping: waiting for the episodes in flight; Ctrl-C again drops them");
         return;
     }
@@ -137,6 +140,7 @@ static void start_loop(stage *s)
     s->setup.options.loop = &s->loop;
     s->setup.options.progress = on_step;
     s->setup.options.context = s;
+    s->setup.options.given_up = &s->given_up;
     s->last_val = NAN;
     gg_buf_init(&s->line, LINE_ROOM);
 }

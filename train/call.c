@@ -21,10 +21,16 @@ static void answered(void *context, const gg_post_result *result)
     }
     if (result->reply->len == 0)
         w->json = cJSON_CreateObject();
-    else
-        (void)gg_json_parse(result->reply->body, result->reply->len, &w->json, &w->error);
+    else if (gg_json_parse(result->reply->body, result->reply->len, &w->json, &w->error) ==
+             GG_E_FORMAT)
+        w->error.status = GG_E_PROTOCOL; /* the service's fault, not a file's */
     if (!w->json && w->error.status == GG_OK)
         gg_fail(&w->error, GG_E_MEMORY, "out of memory while reading a reply");
+}
+
+static bool is_given_up(const gg_call_options *call)
+{
+    return call->given_up && *call->given_up;
 }
 
 gg_status gg_call_wait(const gg_call_options *call, cJSON **out, int *status, gg_error *error)
@@ -33,12 +39,20 @@ gg_status gg_call_wait(const gg_call_options *call, cJSON **out, int *status, gg
     gg_post *post = NULL;
     gg_post_request request = {
         .path = call->path, .body = call->body, .len = call->len, .headers = call->headers};
+    bool last = is_given_up(call);
+    if (last)
+        request.deadline_ms = (int64_t)uv_now(call->loop) + GG_CALL_LAST_MS;
     *out = NULL;
     gg_status sent = gg_endpoint_send(call->endpoint, &request, answered, &w, &post, error);
     if (sent != GG_OK)
         return sent;
-    while (!w.done)
+    while (!w.done && (last || !is_given_up(call)))
         uv_run(call->loop, UV_RUN_ONCE);
+    if (!w.done) {
+        gg_post_cancel(post);
+        return gg_fail(error, GG_E_INTERRUPTED, "interrupted while waiting for %s%s",
+                       gg_endpoint_shown(call->endpoint), call->path);
+    }
     if (status)
         *status = w.status;
     if (w.error.status != GG_OK)

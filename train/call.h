@@ -11,6 +11,9 @@
 #include "core/json.h"
 #include "net/endpoint.h"
 
+/* How long a call may take that begins after its caller was told to give up. */
+#define GG_CALL_LAST_MS 3000
+
 typedef struct gg_call_options {
     uv_loop_t *loop;
     gg_endpoint *endpoint;
@@ -18,6 +21,9 @@ typedef struct gg_call_options {
     const char *body; /* NULL = GET */
     size_t len;
     const char *const *headers; /* or NULL */
+    /* Becomes true, in a callback of the loop, when nobody wants to wait any longer: the call in
+     * work ends as GG_E_INTERRUPTED. NULL is never. */
+    const bool *given_up;
 } gg_call_options;
 
 /* The reply's JSON in *out (caller deletes; an empty body gives an empty object). A failure that

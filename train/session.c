@@ -28,8 +28,8 @@ static gg_status control(gg_session *s, const char *operation, cJSON **out, gg_e
     gg_status status = gg_buf_status(&s->body, operation, error);
     if (status != GG_OK)
         return status;
-    gg_call_options call = {s->o.loop,   s->o.control, "/", gg_buf_cstr(&s->body),
-                            s->body.len, headers};
+    gg_call_options call = {s->o.loop,   s->o.control, "/",          gg_buf_cstr(&s->body),
+                            s->body.len, headers,      s->o.given_up};
     return gg_call_wait(&call, out, NULL, error);
 }
 
@@ -43,8 +43,8 @@ static gg_status submit(gg_session *s, const char *kind, gg_operation *id, gg_er
     gg_status status = gg_buf_status(&s->body, "an operation", error);
     if (status != GG_OK)
         return status;
-    gg_call_options call = {s->o.loop,   s->o.runtime, path, gg_buf_cstr(&s->body),
-                            s->body.len, headers};
+    gg_call_options call = {s->o.loop,   s->o.runtime, path,         gg_buf_cstr(&s->body),
+                            s->body.len, headers,      s->o.given_up};
     status = gg_call_wait(&call, &reply, NULL, error);
     if (status != GG_OK)
         return status;
@@ -89,7 +89,7 @@ static gg_status wait_for(gg_session *s, const char *kind, const gg_operation *i
     snprintf(path, sizeof path, "/v1/training-sessions/%s/%s/%s", s->name, kind, id->id);
     for (int64_t pause = FIRST_POLL_MS;;
          pause = pause * 2 > GG_SESSION_POLL_MS ? GG_SESSION_POLL_MS : pause * 2) {
-        gg_call_options call = {s->o.loop, s->o.runtime, path, NULL, 0, NULL};
+        gg_call_options call = {s->o.loop, s->o.runtime, path, NULL, 0, NULL, s->o.given_up};
         cJSON *reply = NULL;
         gg_status status = gg_call_wait(&call, &reply, NULL, error);
         if (status != GG_OK)
@@ -226,9 +226,10 @@ gg_status gg_session_close(gg_session *s, gg_error *error)
 }
 
 gg_status gg_session_stop_left(uv_loop_t *loop, gg_endpoint *endpoint, const char *name,
-                               gg_error *error)
+                               const bool *given_up, gg_error *error)
 {
-    gg_session left = {.o = {.loop = loop, .control = endpoint}, .name = strdup(name)};
+    gg_session left = {.o = {.loop = loop, .control = endpoint, .given_up = given_up},
+                       .name = strdup(name)};
     cJSON *reply = NULL;
     if (!left.name)
         return gg_fail(error, GG_E_MEMORY, "out of memory for a session's name");

@@ -33,7 +33,8 @@ typedef struct gg_session_options {
     const char *name;     /* 1-63 of [a-zA-Z0-9-], unique */
     const char *base_model_arn, *role_arn, *s3_path, *package_group_arn;
     int64_t rank, alpha;
-    uint64_t token_seed; /* of the client tokens */
+    uint64_t token_seed;  /* of the client tokens */
+    const bool *given_up; /* as gg_call_options'; borrowed */
 } gg_session_options;
 
 /* Creates the session and waits until it runs. */
@@ -45,7 +46,7 @@ gg_status gg_session_close(gg_session *session, gg_error *error);
 /* Stops a session that an earlier process left behind. One that is not there or has ended is fine.
  */
 gg_status gg_session_stop_left(uv_loop_t *loop, gg_endpoint *endpoint, const char *name,
-                               gg_error *error);
+                               const bool *given_up, gg_error *error);
 /* Base URL of the session's own model for OpenAI clients, appended:
  * RUNTIME/training-sessions/NAME/v1. */
 void gg_session_chat_url(const gg_session *session, const char *runtime_url, gg_buf *out);

@@ -47,7 +47,7 @@ static gg_status name_session(gg_train *t, bool found, gg_error *error)
     gg_status status = GG_OK;
     if (found) {
         session_name(t, left);
-        status = gg_session_stop_left(t->o.loop, t->control, left, error);
+        status = gg_session_stop_left(t->o.loop, t->control, left, t->o.given_up, error);
     } else {
         status = draw_id(&t->checkpoint, error);
     }
@@ -69,7 +69,8 @@ static gg_status open_session(gg_train *t, gg_error *error)
                                   .package_group_arn = t->o.package_group_arn,
                                   .rank = GG_SESSION_RANK,
                                   .alpha = GG_SESSION_ALPHA,
-                                  .token_seed = t->o.seed};
+                                  .token_seed = t->o.seed,
+                                  .given_up = t->o.given_up};
     return gg_session_open(&options, &t->session, error);
 }
 

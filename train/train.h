@@ -56,6 +56,8 @@ typedef struct gg_train_options {
     const gg_tasks *from;          /* rows of a saved run, with: */
     gg_episode *const *from_plays; /* its plays, from_samples a row; NULL = play */
     size_t from_samples;
+    /* Set by a signal: no more waiting for the service, as in gg_call_options. May be NULL. */
+    const bool *given_up;
     /* Called after every step with its figures (step 0: the first validation). May be NULL. */
     void (*progress)(void *context, int64_t step, const gg_metrics *metrics);
     void *context;

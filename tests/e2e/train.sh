@@ -97,6 +97,29 @@ curl -s -H 'X-Amz-Target: SageMaker.ListTrainingSessions' -H 'Content-Type: appl
 kill $server
 [ "$(grep -o '"TrainingSessionStatus":"Stopped"' "$dir/sessions" | wc -l)" = 2 ] || fail "a session was left running: $(cat "$dir/sessions")"
 
+# A service that never answers: before the training stands, one SIGINT ends it.
+python3 - "$dir/port" <<'PY' &
+import os, socket, sys
+server = socket.create_server(("127.0.0.1", 0))
+with open(sys.argv[1] + ".new", "w") as f:
+    f.write(str(server.getsockname()[1]))
+os.rename(sys.argv[1] + ".new", sys.argv[1])
+held = []
+while True:
+    held.append(server.accept()[0])
+    open(sys.argv[1] + ".asked", "w").close()
+PY
+silent=$!
+while [ ! -e "$dir/port" ]; do sleep 0.05; done
+(exec $gg train --on session --service-url "http://127.0.0.1:$(cat "$dir/port")" --steps 1 -o "$dir/silent") 2>"$dir/err" &
+pid=$!
+while [ ! -e "$dir/port.asked" ]; do sleep 0.05; done
+kill -INT $pid
+code=0; wait $pid || code=$?
+kill $silent
+[ $code = 130 ] || fail "SIGINT while opening: exit $code: $(cat "$dir/err")"
+grep -q 'interrupted while waiting for http://127.0.0.1' "$dir/err" || fail "SIGINT while opening: $(cat "$dir/err")"
+
 # SIGINT: what was played is kept, the command to go on is said, and the end is the same.
 (name=stopped; exec $gg train --steps 4 --batch 12 --group-size 4 --effort low --tasks "$dir/rows/train.jsonl" \
     --val "$dir/rows/val.jsonl" --val-every 2 --seed 3 --keep all --concurrency 2 -o "$dir/$name") >/dev/null 2>"$dir/err" &
