@@ -1,4 +1,5 @@
 /* guessgym: finds the command, parses its options, runs it, and makes sure its result got out. */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,8 +74,18 @@ static gg_exit run(int argc, char **argv)
     return code;
 }
 
+/* A closed standard stream would give its number to the next file opened, and a result would end up
+ * in a journal. The stand-in is opened the wrong way round, so that using it fails. */
+static void fill_standard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int main(int argc, char **argv)
 {
+    fill_standard_streams();
     signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an error of a write, not our death */
     return (int)gg_close_stdout(run(argc, argv));
 }

@@ -1,6 +1,7 @@
 #include "cli/term.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,17 +90,25 @@ void gg_print(const gg_buf *text)
     fwrite(gg_buf_cstr(text), 1, text->len, stdout);
 }
 
+/* Whether stdout is a pipe whose reader went away. */
+static bool reader_is_gone(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+    return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
+}
+
 gg_exit gg_close_stdout(gg_exit code)
 {
-    bool failed = ferror(stdout) != 0;
+    bool failed = ferror(stdout) != 0, gone = reader_is_gone();
 
     errno = 0;
     if (fclose(stdout) != 0)
         failed = true;
-    if (!failed || errno == EBADF)
+    if (!failed)
         return code;
     /* A reader that went away (`| head`) knows why; anything else must be told. */
-    if (errno != EPIPE)
+    if (!gone)
         gg_complain("cannot write the result to stdout: %s",
                     errno ? strerror(errno) : "a write failed earlier");
     return code == GG_EXIT_OK ? GG_EXIT_INTERNAL : code;

@@ -43,6 +43,15 @@ if [ -w /dev/full ]; then
     "$G" mark speed abide >/dev/full 2>"$T/err"
     [ $? -eq 1 ] || fail 'mark on a full disk'
 fi
+# So is a closed stdout; and nothing is written into whatever file was opened in its place.
+"$G" mark speed abide >&- 2>"$T/err"
+[ $? -eq 1 ] || fail 'a closed stdout went unnoticed'
+says 'cannot write the result to stdout'
+"$G" eval --limit 2 -q -o "$T/closed" >&- 2>/dev/null
+expect 0 "$G" eval --limit 2 -q -o "$T/closed" --resume
+[ "$(wc -l <"$T/closed/episodes.jsonl")" -eq 2 ] || fail 'a result in the journal'
+expect 0 sh -c "'$G' --man | head -n 1"
+[ ! -s "$T/err" ] || fail 'a reader that went away was told of'
 "$G" --man >"$T/page.1" || fail 'no man page'
 grep -q '^\.TH GUESSGYM 1' "$T/page.1" || fail 'the man page has no title'
 if command -v groff >/dev/null; then
