@@ -132,14 +132,23 @@ const char *farm_url(const farm *f)
     return f->url;
 }
 
-int farm_peak(const farm *f)
+/* The server may still be at work in its thread. */
+static int locked(farm *f, const int *number)
 {
-    return f->peak;
+    pthread_mutex_lock(&f->lock);
+    int now = *number;
+    pthread_mutex_unlock(&f->lock);
+    return now;
 }
 
-int farm_count(const farm *f)
+int farm_peak(farm *f)
 {
-    return f->seen;
+    return locked(f, &f->peak);
+}
+
+int farm_count(farm *f)
+{
+    return locked(f, &f->seen);
 }
 
 /* A token for a message: its content, for the assistant's (whose content names the reply). */

@@ -31,8 +31,8 @@ farm *farm_start(farm_answer answer, void *context);
 void farm_stop(farm *f);
 const char *farm_url(const farm *f); /* base URL for an endpoint */
 /* Most requests held at once; requests seen. */
-int farm_peak(const farm *f);
-int farm_count(const farm *f);
+int farm_peak(farm *f);
+int farm_count(farm *f);
 
 /* A player of the counter game (tests/counter.h) that draws all it does from the request's seed:
  * mostly calls, now and then prose, broken arguments, missing ids, two calls. Token ids keep the
