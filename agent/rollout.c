@@ -283,7 +283,9 @@ static void note_failure(slot *s, const gg_post_result *result)
     snprintf(r->last_failure, sizeof r->last_failure, "%s", result->message);
     if (result->outcome == GG_RETRY_STOP)
         halt_endpoint(r, "will not serve this run", result->message);
-    if (result->outcome != GG_RETRY_REFUSED || r->replies || gg_actor_turns(s->actor))
+    /* A first request that does not fit into the context is as hopeless as one that is refused. */
+    bool refused = result->outcome == GG_RETRY_REFUSED || result->outcome == GG_RETRY_CONTEXT;
+    if (!refused || r->replies || gg_actor_turns(s->actor))
         return;
     if (++r->refused >= GG_REFUSED_STOP)
         halt_endpoint(r, "refuses every request", result->message);

@@ -7,9 +7,10 @@
  * request. The episodes do not depend on concurrency or arrival order.
  *
  * The run stops, once and with a clear text, when the endpoint says that it will never serve it
- * (quota, key, address), when it refuses GG_REFUSED_STOP first requests and accepts none, when it
- * lets GG_DEAD_STOP episodes in a row fail and answers nobody meanwhile, and when at the end not
- * one request had succeeded. What is not finished then is unplayed, so that a resumed run plays it.
+ * (quota, key, address), when it refuses GG_REFUSED_STOP first requests (too long ones included)
+ * and accepts none, when it lets GG_DEAD_STOP episodes in a row fail and answers nobody meanwhile,
+ * and when at the end not one request had succeeded. What is not finished then is unplayed, so that
+ * a resumed run plays it.
  *
  * Threads: the loop's thread; `each` is called on it.
  */

@@ -266,9 +266,10 @@ void gg_tell_warnings(const gg_cli *cli, const gg_figures *f, bool groups)
                     "unsolved it would be %s",
                     (long long)errored, percent(f->solve_rate_pessimistic, a));
     if (truncated > 0)
-        gg_complain("warning: %lld episodes were cut short by the token limit; --max-tokens is "
-                    "%lld a reply",
-                    (long long)truncated, (long long)gg_opt_int(cli->opts, GG_OPT_MAX_TOKENS));
+        gg_complain("warning: %lld episodes (%s) were cut short by the token limit or a full "
+                    "context; --max-tokens is %lld a reply",
+                    (long long)truncated, percent((double)truncated / (double)over, a),
+                    (long long)gg_opt_int(cli->opts, GG_OPT_MAX_TOKENS));
     if ((double)f->by_outcome[GG_FORFEITED] > FORFEIT_SHARE * (double)over)
         gg_complain("warning: %lld episodes were forfeited: the model stopped calling the tool, or "
                     "called it too often",

@@ -115,6 +115,9 @@ static const struct {
     int statuses[6];
     gg_retry_class class;
 } PHRASES[] = {
+    /* What no waiting and no shorter conversation mends, though it sounds like an overflow. */
+    {"cannot be greater than max_model_len", {400}, GG_RETRY_REFUSED},
+    {"failed to parse tool call arguments", {500}, GG_RETRY_REFUSED},
     {"maximum context length", CONTEXT_STATUSES, GG_RETRY_CONTEXT},
     {"context length", CONTEXT_STATUSES, GG_RETRY_CONTEXT},
     {"context size", CONTEXT_STATUSES, GG_RETRY_CONTEXT},

@@ -147,6 +147,14 @@ static const struct {
      "{\"error\":{\"param\":\"max_tokens\",\"code\":\"unsupported_parameter\",\"message\":\"use "
      "max_completion_tokens\"}}",
      400, GG_RETRY_REFUSED, "use max_completion_tokens"},
+    {"max_tokens beyond the model",
+     "{\"error\":{\"message\":\"max_tokens=100000 cannot be greater than max_model_len=2048.\","
+     "\"type\":\"BadRequestError\",\"code\":400}}",
+     400, GG_RETRY_REFUSED, "max_tokens=100000 cannot be greater than max_model_len=2048."},
+    {"our own history",
+     "{\"error\":{\"code\":500,\"message\":\"Failed to parse tool call arguments as JSON: x\","
+     "\"type\":\"server_error\"}}",
+     500, GG_RETRY_REFUSED, "Failed to parse tool call arguments as JSON: x"},
     /* starting up */
     {"llama.cpp loads",
      "{\"error\":{\"message\":\"Loading model\",\"type\":\"unavailable_error\",\"code\":503}}", 503,

@@ -60,6 +60,20 @@ stops forbidden 'HTTP 403: not authorized'
 stops not-found 'HTTP 404: Not Found'
 stops model-gone 'HTTP 404: The model does not exist'
 stops come-tomorrow 'HTTP 429: the script says so; it asks to wait 86400 s'
+# Endpoints that never give one good reply end the run too, whatever they say, and within bounds.
+hopeless() {
+    printf 'in-a-row any\nalways : %s\n' "$1" >"$T/stop.faults"
+    rm -rf "$T/dead"
+    expect 3 run "--limit 40 -c 8 --attempts 2 --timeout 0.5 --faults '$T/stop.faults' -o '$T/dead'"
+    says "$2"
+    json 'd["planned"] == 40 and d["solved"] + d["lost"] == 0'
+}
+hopeless 'status 503 retry-after-ms=10' 'HTTP 503'
+hopeless never 'no reply (timeout)'
+hopeless reset 'no reply'
+hopeless blank 'HTTP 200: the reply is empty'
+hopeless refused 'refuses every request: HTTP 400'
+hopeless context 'refuses every request: HTTP 400'
 # What was unplayed is played when the endpoint is well again.
 expect 0 run "--limit 40 -c 4 -o '$T/stop' --resume --faults /dev/null"
 json 'd["planned"] == 40 and d["unplayed"] == 0 and d["errored"] == 0'
