@@ -31,7 +31,7 @@ static const char TOOLS[] =
 static const struct {
     const char *what, *body;
     gg_retry_class class;
-    size_t calls;
+    unsigned calls;
     uint32_t repairs;
     const char *arguments; /* of the first call; NULL = it must not run */
     const char *text;      /* without a call: what the environment is offered; NULL = any */
