@@ -58,17 +58,17 @@ assert abs(verdict["difference_low"] - (mean - half)) < 1e-6
 assert verdict["verdict"] == ("better" if mean - half > 0 else "cannot tell")
 PY
 code() { want=$1; shift; got=0; "$@" >out 2>err || got=$?; [ $got = "$want" ] || fail "$*: exit $got, wanted $want: $(cat err)"; }
-code 2 $gg shape -r solve -o lab
+code 2 "$gg" shape -r solve -o lab
 grep -q 'holds a lab already' err || fail "a used folder: $(cat err)"
-code 2 $gg shape
-code 2 $gg shape -r solve -r slove -o other
-code 2 $gg shape -r solve -r solve -o other
+code 2 "$gg" shape
+code 2 "$gg" shape -r solve -r slove -o other
+code 2 "$gg" shape -r solve -r solve -o other
 grep -q 'given twice' err || fail "$(cat err)"
 [ ! -e other ] || fail "a folder was made for nothing"
-code 1 $gg shape -r solve --seeds 1 --tasks rows/train.jsonl --val rows/train.jsonl --batch 8 --steps 4 -o broken
+code 1 "$gg" shape -r solve --seeds 1 --tasks rows/train.jsonl --val rows/train.jsonl --batch 8 --steps 4 -o broken
 grep -q 'training r1-s1 failed' err || fail "a failed training: $(cat err)"
 # One Ctrl-C: the children drain and it ends with 130.
-setsid $gg shape -r solve --seeds 1 --steps 4000 -o long >out 2>err &
+setsid "$gg" shape -r solve --seeds 1 --steps 4000 -o long >out 2>err &
 pid=$!
 for _ in $(seq 100); do [ -s long/r1-s1/metrics.jsonl ] && break; sleep 0.1; done
 kill -INT $pid
