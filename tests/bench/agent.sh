@@ -8,6 +8,8 @@ cd "$(dirname "$0")/../.."
 . tests/lib/venv.sh
 n=$(size 5000 1000)          # episodes of six requests each
 asked=$(size 3000 600)       # requests of the Python client
+rounds=$(size '1 2 3' '1 2')
+wait_ms=$(size 3000 1500)    # of the slow server
 bare='' few='' many='' wrk='' openai=''
 
 cost() {
@@ -23,11 +25,11 @@ wrk.method = "POST"
 wrk.headers["Content-Type"] = "application/json"
 wrk.body = io.open(os.getenv("BODY")):read("*l")
 LUA
-    BODY=$tmp/body wrk -t1 -c64 "-d$(size 4 2)s" -s "$tmp/wrk.lua" "$url/v1/chat/completions" >"$tmp/wrk"
+    BODY=$tmp/body wrk -t1 -c64 "-d$(size 4 1)s" -s "$tmp/wrk.lua" "$url/v1/chat/completions" >"$tmp/wrk"
 }
 run_openai() { "$python" tests/bench/openai_client.py "$url/v1" "$tmp/bodies" "$asked" 64 | field cpu_us; }
 compare() {
-    for _ in 1 2 3; do
+    for _ in $rounds; do
         bare=$(least "$bare" "$(cost bare $((n * 6)) 64 "$tmp/bodies")")
         few=$(least "$few" "$(cost agent "$n" 64)")
         many=$(least "$many" "$(cost agent $((n * 3)) 5000)")
@@ -60,9 +62,9 @@ fi
 
 say "episodes in flight"
 most=$(in_flight 10000)
-with_server "-d 3000" cost agent $((most / 10)) $((most / 10)) >/dev/null
+with_server "-d $wait_ms" cost agent $((most / 10)) $((most / 10)) >/dev/null
 tenth=$(field kb_in_flight <"$tmp/out")
-with_server "-d 3000" cost agent "$most" "$most" >/dev/null
+with_server "-d $wait_ms" cost agent "$most" "$most" >/dev/null
 all=$(field kb_in_flight <"$tmp/out")
 row memory_in_flight "$all" KB/episode '<=' 40 \
     "\"in_flight\": $most, \"served_at_once\": $(echo "$served" | field peak_waiting), \"at_1x\": $tenth, \"at_10x\": $all"

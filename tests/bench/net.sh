@@ -8,7 +8,7 @@ bare='' few='' many=''
 
 cost() { "$bin/$1" "$url/v1" "$2" "$3" | tee "$tmp/out" | field cpu_us; }
 compare() {
-    for _ in 1 2 3; do
+    for _ in $(size '1 2 3' '1 2'); do
         bare=$(least "$bare" "$(cost bare "$n" 64)")
         few=$(least "$few" "$(cost client "$n" 64)")
         many=$(least "$many" "$(cost client $((n * 2)) 5000)")

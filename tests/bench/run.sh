@@ -3,7 +3,10 @@
 # its limit and whether it holds. Progress goes to stderr.
 set -eu
 cd "$(dirname "$0")/../.."
-[ $# -gt 0 ] || set -- env agent net rescore policy train
+if [ $# -eq 0 ]; then
+    set -- env agent net rescore train
+    [ -n "${BENCH_QUICK:-}" ] || set -- "$@" policy
+fi
 printf '{"machine": {"processor": "%s", "cores": %s, "date": "%s", "load_before": "%s"}' \
     "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" "$(nproc)" "$(date -u +%F)" "$(cut -d' ' -f1 /proc/loadavg)"
 rows=$(mktemp)
