@@ -7,13 +7,14 @@
 #include "core/json.h"
 #include "report/rescore.h"
 
-#define TEXT_ROOM 4200 /* of a reward's text */
-#define JSON_MAX  (1u << 20)
-#define CELL_ROOM 32
-#define BAR_WIDTH 40
-#define PERCENT   100.0
-#define BIN_FIRST (-3.5)
-#define BIN_WIDTH 0.5
+#define TEXT_ROOM  4200 /* of a reward's text */
+#define JSON_MAX   (1u << 20)
+#define CELL_ROOM  32
+#define BAR_WIDTH  40
+#define PERCENT    100.0
+#define NAME_LEAST 12
+#define BIN_FIRST  (-3.5)
+#define BIN_WIDTH  0.5
 
 typedef struct job {
     gg_cli *cli;
@@ -108,20 +109,32 @@ static double share(int64_t part, int64_t whole)
     return whole > 0 ? (double)part / (double)whole : NAN;
 }
 
+static int name_width(const job *j)
+{
+    size_t width = NAME_LEAST;
+
+    for (size_t i = 0; i < j->count; i++)
+        width = strlen(j->given[i]) > width ? strlen(j->given[i]) : width;
+    return (int)width;
+}
+
 static void tell_table(const job *j, gg_buf *out)
 {
+    const int width = name_width(j);
     const gg_rescore_figures *f = &j->figures;
     char a[CELL_ROOM], b[CELL_ROOM], c[CELL_ROOM], d[CELL_ROOM], e[CELL_ROOM], g[CELL_ROOM];
 
-    gg_buf_printf(out, "| %-24s | %8s | %8s | %8s | %8s | %9s | %9s |\n", "reward", "mean",
+    gg_buf_printf(out, "| %-*s | %8s | %8s | %8s | %8s | %9s | %9s |\n|", width, "reward", "mean",
                   "spread", "least", "most", "no signal", "rank corr");
-    gg_buf_str(out, "|--------------------------|---------:|---------:|---------:|---------:|"
+    for (int i = 0; i < width + 2; i++)
+        gg_buf_char(out, '-');
+    gg_buf_str(out, "|---------:|---------:|---------:|---------:|"
                     "----------:|----------:|\n");
     for (size_t i = 0; i < f->rewards; i++) {
         const gg_rescore_tally *t = f->tally[i];
         bool any = t->plays > 0;
         gg_buf_printf(
-            out, "| %-24s | %8s | %8s | %8s | %8s | %9s | %9s |\n", j->given[i],
+            out, "| %-*s | %8s | %8s | %8s | %8s | %9s | %9s |\n", width, j->given[i],
             cell(any ? t->mean : NAN, "", a), cell(t->spread, "", b),
             cell(any ? t->least.reward : NAN, "", c), cell(any ? t->most.reward : NAN, "", d),
             cell(share(t->silent_groups, f->groups), "%", e), cell(t->rank_correlation, "", g));

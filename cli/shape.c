@@ -16,6 +16,7 @@
 #define CONFIG_MAX    (1u << 20)
 #define CELL_ROOM     64
 #define PERCENT       100.0
+#define NAME_LEAST    20
 #define EFFORT        "low" /* unless another is asked for: it costs least */
 #define AFTER_SAMPLES 8     /* plays a task after a training ... */
 #define BEFORE_GROUPS 2     /* ... and group sizes of plays before: enough for the expectation */
@@ -318,23 +319,36 @@ static void tell_expected(const gg_shape_figures *f, gg_buf *out)
         plain_cell(f->expected_silent, "%", b), plain_cell(f->expected_if_alike, "%", c));
 }
 
+/* Columns that the longest name takes. */
+static int name_width(const lab *l)
+{
+    size_t width = NAME_LEAST;
+
+    for (size_t i = 0; i < l->count; i++)
+        width = strlen(l->reward[i]) > width ? strlen(l->reward[i]) : width;
+    return (int)width;
+}
+
 static void tell_table(const lab *l, gg_buf *out)
 {
+    const int width = name_width(l);
     const gg_shape_figures *f = &l->figures;
     char a[CELL_ROOM], b[CELL_ROOM], c[CELL_ROOM];
 
-    gg_buf_printf(out, "\n| %-26s", "solve rate, % (95 %)");
+    gg_buf_printf(out, "\n| %-*s", width, "solve rate, % (95 %)");
     for (int p = 0; p < GG_SHAPE_POINTS; p++) {
         snprintf(a, sizeof a, "step %lld", (long long)l->steps[p]);
         gg_buf_printf(out, " | %16s", a);
     }
-    gg_buf_printf(out, " | %9s | %7s |\n|----------------------------", "no signal", "tokens");
+    gg_buf_printf(out, " | %9s | %7s |\n|", "no signal", "tokens");
+    for (int i = 0; i < width + 2; i++)
+        gg_buf_char(out, '-');
     for (int p = 0; p < GG_SHAPE_POINTS; p++)
         gg_buf_str(out, "|-----------------:");
     gg_buf_str(out, "|----------:|--------:|\n");
     for (size_t r = 0; r < f->rewards; r++) {
         const gg_shape_reward *w = &f->reward[r];
-        gg_buf_printf(out, "| %-26s", w->name);
+        gg_buf_printf(out, "| %-*s", width, w->name);
         for (int p = 0; p < GG_SHAPE_POINTS; p++)
             gg_buf_printf(out, " | %16s", rate_cell(&w->points[p], a));
         gg_buf_printf(out, " | %9s | %7s |\n", plain_cell(w->silent, "%", b),
@@ -349,7 +363,7 @@ static void tell_seeds(const lab *l, gg_buf *out)
     gg_buf_str(out, "\nseed by seed at the end, and the reward's own mean on the same tasks\n");
     for (size_t r = 0; r < f->rewards; r++) {
         const gg_shape_reward *w = &f->reward[r];
-        gg_buf_printf(out, "  %-26s", w->name);
+        gg_buf_printf(out, "  %-*s", name_width(l), w->name);
         for (size_t k = 0; k < f->seeds; k++)
             gg_buf_printf(out, " %5.1f", PERCENT * w->points[GG_SHAPE_POINTS - 1].by_seed[k]);
         gg_buf_printf(out, "   %+.3f -> %+.3f\n", w->own_before, w->own_after);
