@@ -273,6 +273,22 @@ static void run_json_reads_back(void **state)
     gg_buf_free(&twice);
 }
 
+/* A list may be given again; its texts may hold commas. */
+static void lists_go_on(void **state)
+{
+    line l;
+    char item[64];
+
+    (void)state;
+    assert_int_equal(parse(&l, GG_CMD_RESCORE, "-r solve=1,speed=0.5 --reward my.lua run"), GG_OK);
+    assert_true(gg_opt_item(l.opts, GG_OPT_REWARDS, 0, item, sizeof item));
+    assert_string_equal(item, "solve=1,speed=0.5");
+    assert_true(gg_opt_item(l.opts, GG_OPT_REWARDS, 1, item, sizeof item));
+    assert_string_equal(item, "my.lua");
+    assert_false(gg_opt_item(l.opts, GG_OPT_REWARDS, 2, item, sizeof item));
+    gg_opts_free(l.opts);
+}
+
 /* No command has two options under one name or letter, and every default passes its own check. */
 static void table_is_sound(void **state)
 {
@@ -290,7 +306,10 @@ static void table_is_sound(void **state)
         }
     for (size_t i = 0; gg_cmd_at(i); i++) {
         line l;
-        const char *needed = gg_cmd_at(i)->id == GG_CMD_WORDS_SPLIT ? "-o x" : "";
+        const gg_cmd_id id = gg_cmd_at(i)->id;
+        const char *needed = id == GG_CMD_WORDS_SPLIT ? "-o x"
+                             : id == GG_CMD_SHAPE     ? "-r solve"
+                                                      : "";
         assert_int_equal(parse(&l, gg_cmd_at(i)->id, needed), GG_OK);
         gg_opts_free(l.opts);
     }
@@ -309,6 +328,7 @@ int main(void)
         cmocka_unit_test(efforts),
         cmocka_unit_test(settings_table),
         cmocka_unit_test(run_json_reads_back),
+        cmocka_unit_test(lists_go_on),
         cmocka_unit_test(table_is_sound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
