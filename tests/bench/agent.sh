@@ -6,11 +6,10 @@ set -eu
 cd "$(dirname "$0")/../.."
 . tests/bench/lib.sh
 . tests/lib/venv.sh
-n=$(size 5000 1000)          # episodes of six requests each
-asked=$(size 3000 600)       # requests of the Python client
-rounds=$(size '1 2 3' '1 2')
+n=$(size 3000 1000)          # episodes of six requests each
+asked=$(size 2000 600)       # requests of the Python client
 wait_ms=$(size 3000 1500)    # of the slow server
-bare='' few='' many='' wrk='' openai=''
+bare='' few='' many='' ten='' wrk='' openai=''
 
 cost() {
     name=$1 count=$2 flying=$3
@@ -25,21 +24,21 @@ wrk.method = "POST"
 wrk.headers["Content-Type"] = "application/json"
 wrk.body = io.open(os.getenv("BODY")):read("*l")
 LUA
-    BODY=$tmp/body wrk -t1 -c64 "-d$(size 4 1)s" -s "$tmp/wrk.lua" "$url/v1/chat/completions" >"$tmp/wrk"
+    BODY=$tmp/body wrk -t1 -c64 "-d$(size 2 1)s" -s "$tmp/wrk.lua" "$url/v1/chat/completions" >"$tmp/wrk"
 }
 run_openai() { "$python" tests/bench/openai_client.py "$url/v1" "$tmp/bodies" "$asked" 64 | field cpu_us; }
 compare() {
     for _ in $rounds; do
-        bare=$(least "$bare" "$(cost bare $((n * 6)) 64 "$tmp/bodies")")
-        few=$(least "$few" "$(cost agent "$n" 64)")
-        many=$(least "$many" "$(cost agent $((n * 3)) 5000)")
+        bare="$bare $(cost bare $((n * 6)) 64 "$tmp/bodies")"
+        few="$few $(cost agent "$n" 64)"
+        many="$many $(cost agent $((n * 3)) 5000)"
+        ten="$ten $(cost agent $((n * 10)) 64)"
         if [ -n "$with_wrk" ]; then
             cpu_of run_wrk
-            wrk=$(least "$wrk" "$(calc "$cpu_us / $(sed -n 's/^ *\([0-9]*\) requests in.*/\1/p' "$tmp/wrk")")")
+            wrk="$wrk $(calc "$cpu_us / $(sed -n 's/^ *\([0-9]*\) requests in.*/\1/p' "$tmp/wrk")")"
         fi
-        if [ -n "$python" ]; then openai=$(least "$openai" "$(run_openai)"); fi
+        if [ -n "$python" ]; then openai="$openai $(run_openai)"; fi
     done
-    ten=$(cost agent $((n * 10)) 64)
 }
 
 with_wrk=$(command -v wrk || true)
@@ -50,12 +49,14 @@ say "the agent loop"
 with_server "-b $tmp/bodies" cost agent 600 64 >/dev/null
 bodies=$(wc -l <"$tmp/bodies")
 with_server "" compare
-row agent "$(calc "$few / $bare")" 'x the bare client' '<=' 2 \
-    "\"us\": $few, \"bare_us\": $bare, \"wrk_us\": ${wrk:-null}, \"at_1x\": $few, \"at_10x\": $ten"
+wrk=$(median "$wrk")
+row agent "$(quotient "$few" "$bare")" 'x the bare client' '<=' 2 \
+    "\"us\": $(median "$few"), \"bare_us\": $(median "$bare"), \"wrk_us\": ${wrk:-null}, \"at_1x\": $(median "$few"), \"at_10x\": $(median "$ten")"
 [ -n "$with_wrk" ] || say "SKIP wrk: it is not installed; its figure stays empty"
-row agent_5000 "$(calc "$many / $few")" 'x its cost at 64 in flight' '<=' 2 "\"us\": $many"
+row agent_5000 "$(quotient "$many" "$few")" 'x its cost at 64 in flight' '<=' 2 "\"us\": $(median "$many")"
 if [ -n "$python" ]; then
-    row agent_to_openai "$(calc "$few / $openai")" "x Python's AsyncOpenAI" '<=' 0.02 "\"us\": $few, \"openai_us\": $openai"
+    row agent_to_openai "$(quotient "$few" "$openai")" "x Python's AsyncOpenAI" '<=' 0.02 \
+        "\"us\": $(median "$few"), \"openai_us\": $(median "$openai")"
 else
     skipped agent_to_openai "$why"
 fi

@@ -62,8 +62,15 @@ cpu_of() {
 }
 
 calc() { awk "BEGIN { printf \"%.4g\", $1 }"; }
-# least A B: the smaller; an empty A is none. Other work on the machine only ever adds.
-least() { if [ -z "$1" ]; then echo "$2"; else awk "BEGIN { print ($1 < $2 ? $1 : $2) }"; fi; }
+# Other work on a machine, and of its neighbours, changes what the same program costs by half from one
+# second to the next. So what is compared runs by turns, and the middle one of the rounds counts.
+rounds=$(size '1 2 3 4 5' '1 2 3')
+# median "LIST": the middle one.
+median() { printf '%s' "$1" | tr -s ' ' '\n' | sed '/^$/d' | sort -g | awk '{ a[NR] = $1 } END { print a[int((NR + 1) / 2)] }'; }
+# quotient "LIST" "LIST": the middle one of the quotients, round by round.
+quotient() {
+    median "$(echo "$1 / $2" | awk '{ n = (NF - 1) / 2; for (i = 1; i <= n; i++) printf "%.4g ", $i / $(i + n + 1) }')"
+}
 # in_flight N: as many as the limit of descriptors lets a program and its server have.
 in_flight() {
     # shellcheck disable=SC3045 # dash and bash both have it

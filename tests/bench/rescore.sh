@@ -9,9 +9,12 @@ say "rescoring"
 build/guessgym eval --endpoint builtin:letters --effort low --samples "$(size 16 4)" -o "$tmp/one" >/dev/null 2>&1
 cp -r "$tmp/one" "$tmp/ten"
 for _ in 1 2 3 4 5 6 7 8 9; do cat "$tmp/one/episodes.jsonl"; done >>"$tmp/ten/episodes.jsonl"
-"$bin/rescore" "$tmp/one" $reward 10 >"$tmp/out"
-one=$(field per_s <"$tmp/out")
-"$bin/rescore" "$tmp/ten" $reward 3 >"$tmp/out"
-ten=$(field per_s <"$tmp/out")
-row rescore "$one" episodes/s '>=' 20000 \
-    "\"episodes\": $(($(field episodes <"$tmp/out") / 10)), \"bytes\": $(wc -c <"$tmp/one/episodes.jsonl"), \"at_1x\": $one, \"at_10x\": $ten"
+rate() { "$bin/rescore" "$@" | tee "$tmp/out" | field per_s; }
+one='' ten='' solve=''
+for _ in $rounds; do
+    solve="$solve $(rate "$tmp/one" solve 1)"
+    one="$one $(rate "$tmp/one" $reward 3)"
+    ten="$ten $(rate "$tmp/ten" $reward 1)"
+done
+row rescore "$(median "$one")" episodes/s '>=' 20000 \
+    "\"reward\": \"$reward\", \"with_solve\": $(median "$solve"), \"episodes\": $(($(field episodes <"$tmp/out") / 10)), \"bytes\": $(wc -c <"$tmp/one/episodes.jsonl"), \"at_1x\": $(median "$one"), \"at_10x\": $(median "$ten")"
