@@ -16,6 +16,8 @@ LDLIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -ldl -lm -lpthread
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined
 
 THREADS  := -O1 -g -fsanitize=thread
+FUZZING  := $(SANITIZE) -fsanitize=fuzzer-no-link
+FUZZ_CC  ?= clang
 # What runs on more than one thread.
 TSAN_TESTS := $(wildcard tests/test_server.c tests/test_session.c tests/test_service.c tests/test_endpoint.c \
                          tests/test_baselines.c tests/test_rollout.c tests/test_guess_plays.c tests/test_check.c)
@@ -27,6 +29,7 @@ LIB_SRC  := $(foreach r,$(filter-out cli,$(ROOMS)),$(wildcard $(r)/*.c))
 CLI_SRC  := $(wildcard cli/*.c)
 TEST_SRC := $(wildcard tests/test_*.c)
 BENCH_SRC := $(wildcard tests/bench/*.c)
+FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 # Helpers that a test program may use; tests/alloc.c takes the place of the allocator.
 HELP_SRC := $(filter-out $(TEST_SRC),$(wildcard tests/*.c))
 WRAP     := $(foreach f,malloc calloc realloc strdup strndup,-Wl,--wrap=$(f))
@@ -55,7 +58,10 @@ $(1)/tests/test_%: $(1)/tests/test_%.o $(1)/tests/helpers.a $(1)/libcli.a $(1)/l
 $(1)/tests/bench/%: $(1)/tests/bench/%.o $(1)/tests/helpers.a $(1)/libcli.a $(1)/libguessgym.a
 	@echo '  ld  $$@'
 	@$$(CC) $(2) $$(LDFLAGS) -rdynamic $$< -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group $$(LDLIBS) -o $$@
--include $$(LIB_SRC:%.c=$(1)/%.d) $$(CLI_SRC:%.c=$(1)/%.d) $$(TEST_SRC:%.c=$(1)/%.d) $$(HELP_SRC:%.c=$(1)/%.d) $$(BENCH_SRC:%.c=$(1)/%.d)
+$(1)/tests/fuzz/fuzz_%: $(1)/tests/fuzz/fuzz_%.o $(1)/tests/fuzz/common.o $(1)/libguessgym.a
+	@echo '  ld  $$@'
+	@$$(CC) $(2) -fsanitize=fuzzer $$(LDFLAGS) -rdynamic $$^ $$(LDLIBS) -o $$@
+-include $$(LIB_SRC:%.c=$(1)/%.d) $$(CLI_SRC:%.c=$(1)/%.d) $$(TEST_SRC:%.c=$(1)/%.d) $$(HELP_SRC:%.c=$(1)/%.d) $$(BENCH_SRC:%.c=$(1)/%.d) $$(FUZZ_SRC:%.c=$(1)/%.d)
 endef
 
 all: build/guessgym ## the optimised program, build/guessgym
@@ -63,6 +69,7 @@ all: build/guessgym ## the optimised program, build/guessgym
 $(eval $(call FLAVOUR,build/release,))
 $(eval $(call FLAVOUR,build/test,$(SANITIZE)))
 $(eval $(call FLAVOUR,build/tsan,$(THREADS)))
+$(eval $(call FLAVOUR,build/fuzz,$(FUZZING)))
 
 # By another name first: a program that runs cannot be written to.
 build/guessgym: build/release/guessgym
@@ -110,6 +117,18 @@ bench-programs: build/guessgym $(BENCH_SRC:%.c=build/release/%)
 test-threads: $(TSAN_TESTS:%.c=build/tsan/%) ## the tests of what has threads, under the thread sanitizer
 	@for test in $^; do TSAN_OPTIONS="halt_on_error=1 suppressions=tests/tsan.supp" $$test || exit 1; done
 
+# TARGETS="chat record" chooses; TIME counts for all of them together.
+TIME    ?= 1200
+TARGETS ?=
+fuzz: fuzz-ready ## hostile input to every parser, under the sanitizers, for TIME=1200 seconds
+	@sh tests/fuzz/run.sh $(TIME) $(TARGETS)
+fuzz-smoke: fuzz-ready ## the same for a minute
+	@sh tests/fuzz/run.sh 60
+fuzz-ready:
+	@sh .ci/deps.sh build check
+	@$(MAKE) $(MANY) CC="$(FUZZ_CC)" fuzz-programs
+fuzz-programs: $(FUZZ_SRC:%.c=build/fuzz/%)
+
 # The shared library holds every room; only the functions of the public headers are visible.
 build/release/$(SONAME): $(LIB_SRC:%.c=build/release/%.o)
 	$(CC) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,-z,defs $^ $(LDLIBS) -o $@
@@ -120,7 +139,7 @@ build/guessgym.bash: build/guessgym
 # The data folder is compiled in: another PREFIX compiles that file again.
 build/prefix: FORCE
 	@mkdir -p build; echo '$(PREFIX)' | cmp -s - $@ || echo '$(PREFIX)' >$@
-build/release/core/file.o build/test/core/file.o build/tsan/core/file.o: build/prefix
+build/release/core/file.o build/test/core/file.o build/tsan/core/file.o build/fuzz/core/file.o: build/prefix
 
 man: build/guessgym.1 ## the man page, build/guessgym.1
 
@@ -151,4 +170,4 @@ clean: ## removes build/
 help: ## this list
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
-.PHONY: all test bench bench-quick bench-ready bench-programs demo demo-full test-threads clean help deps run-tests check man install uninstall FORCE
+.PHONY: all test fuzz fuzz-smoke fuzz-ready fuzz-programs bench bench-quick bench-ready bench-programs demo demo-full test-threads clean help deps run-tests check man install uninstall FORCE
