@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/json.h"
-#include "train/groups.h"
+#include "rl/groups.h"
 
 #define LINE_MAX_B (64u << 20)
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/json.h"
-#include "train/groups.h"
+#include "rl/groups.h"
 
 #define SIZE 4
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "train/checkpoint.h"
-#include "train/metrics.h"
+#include "rl/metrics.h"
 #include "train/plays.h"
 
 #define DIGEST "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"

@@ -17,7 +17,7 @@
 #include "core/run.h"
 #include "rl/adam.h"
 #include "rl/loss.h"
-#include "train/metrics.h"
+#include "rl/metrics.h"
 
 /* Which records of a training are kept: all, a sample drawn by the seed, none. */
 #define GG_KEEP_ALL     (-1)

@@ -4,11 +4,11 @@
  * A gg_metrics is an ordered list of names and values; a line of metrics.jsonl is written from it.
  * The functions that fill it are pure functions of plays, groups and datums.
  */
-#ifndef GG_TRAIN_METRICS_H
-#define GG_TRAIN_METRICS_H
+#ifndef GG_RL_METRICS_H
+#define GG_RL_METRICS_H
 
 #include "rl/datum.h"
-#include "train/groups.h"
+#include "rl/groups.h"
 
 #define GG_METRIC_NAME 64
 

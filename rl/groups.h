@@ -7,8 +7,8 @@
  *
  * Ownership: gg_groups owns its arrays; the plays stay the caller's and must outlive it.
  */
-#ifndef GG_TRAIN_GROUPS_H
-#define GG_TRAIN_GROUPS_H
+#ifndef GG_RL_GROUPS_H
+#define GG_RL_GROUPS_H
 
 #include <guessgym/record.h>
 

@@ -1,4 +1,4 @@
-#include "train/metrics.h"
+#include "rl/metrics.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "train/groups.h"
+#include "rl/groups.h"
 
 #include <stdlib.h>
 #include <string.h>
