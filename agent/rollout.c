@@ -1,34 +1,30 @@
 #include "agent/rollout.h"
-#include "agent/offload.h"
+#include "agent/drive.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 typedef struct slot slot;
 
 /* A planned episode that has been begun. */
 struct slot {
+    gg_drive drive; /* first */
     gg_rollout *rollout;
-    slot *before, *after; /* in the order they were begun */
-    size_t index;         /* in the plan */
-    gg_actor *actor;
-    gg_post *post;                          /* a request on its way */
-    gg_offload *call;                       /* one on the thread pool */
-    int plays;                              /* begun so far */
-    int64_t begun_ms, play_ms, deadline_ms; /* uv_now clock */
-    int64_t replies_before;                 /* of the whole rollout, when this was begun */
+    slot *before, *after;      /* in the order they were begun */
+    size_t index;              /* in the plan */
+    int plays;                 /* begun so far */
+    int64_t begun_ms, play_ms; /* uv_now clock */
+    int64_t replies_before;    /* of the whole rollout, when this was begun */
 };
 
 typedef enum stopping { GO_ON, DRAIN, ABANDON } stopping;
 
 struct gg_rollout {
+    gg_driver driver; /* first */
     uv_loop_t *loop;
     gg_rollout_options options;
     gg_stage *stage;
-    gg_reply reply; /* of the request whose callback runs */
-    gg_buf body;
     gg_ledger ledger;
     const gg_planned *plan;
     size_t count, next, done, in_flight;
@@ -43,11 +39,14 @@ struct gg_rollout {
     int64_t replies;              /* good ones, over all plays */
     int refused;                  /* first requests refused while no reply was ever good */
     int dead;                     /* episodes in a row that failed while nobody got a reply */
-    gg_offload_list behind;
 };
 
 static void fill(gg_rollout *r);
-static void step(slot *s);
+static void heard(gg_drive *drive, const gg_post_result *result);
+static bool goes_on(const gg_drive *drive);
+static void end_episode(gg_drive *drive);
+static void broken(gg_drive *drive, const gg_error *error);
+static void after(gg_driver *driver);
 
 static int64_t now(const gg_rollout *r)
 {
@@ -65,8 +64,12 @@ gg_status gg_rollout_new(uv_loop_t *loop, const gg_rollout_options *options, gg_
         return gg_fail(error, GG_E_MEMORY, "out of memory");
     r->loop = loop;
     r->options = *options;
-    gg_reply_init(&r->reply);
-    gg_buf_init(&r->body, GG_REQUEST_MAX);
+    gg_driver_init(&r->driver, loop, options->game);
+    r->driver.heard = heard;
+    r->driver.goes_on = goes_on;
+    r->driver.over = end_episode;
+    r->driver.broken = broken;
+    r->driver.after = after;
     gg_stage_options stage = {.game = options->game,
                               .reward = options->reward,
                               .ask = options->ask,
@@ -87,10 +90,8 @@ void gg_rollout_free(gg_rollout *r)
 {
     if (!r)
         return;
-    gg_offload_forget(&r->behind);
+    gg_driver_free(&r->driver);
     gg_stage_free(r->stage);
-    gg_reply_free(&r->reply);
-    gg_buf_free(&r->body);
     free(r);
 }
 
@@ -106,7 +107,7 @@ const gg_ledger *gg_rollout_ledger(const gg_rollout *r)
 
 size_t gg_rollout_hanging(const gg_rollout *r)
 {
-    return gg_offload_count(&r->behind);
+    return gg_offload_count(&r->driver.behind);
 }
 
 /* ------------------------------------------------------------------ stopping */
@@ -160,20 +161,10 @@ static void unlink_slot(slot *s)
     r->in_flight--;
 }
 
-static void leave_call(slot *s)
-{
-    (void)gg_actor_release(s->actor); /* the call keeps it */
-    gg_offload_leave(s->call, &s->rollout->behind);
-    s->call = NULL;
-}
-
 static void free_slot(slot *s)
 {
-    if (s->post)
-        gg_post_cancel(s->post);
-    if (s->call)
-        leave_call(s);
-    gg_actor_free(s->actor);
+    gg_drive_stop(&s->drive);
+    gg_actor_free(s->drive.actor);
     unlink_slot(s);
     free(s);
 }
@@ -194,7 +185,7 @@ static void hand_over(slot *s)
     gg_rollout *r = s->rollout;
     gg_episode *episode;
     gg_error error;
-    gg_status status = gg_actor_finish(s->actor, now(r) - s->play_ms, &episode, &error);
+    gg_status status = gg_actor_finish(s->drive.actor, now(r) - s->play_ms, &episode, &error);
     size_t index = s->index;
     free_slot(s);
     if (status == GG_OK) {
@@ -209,16 +200,11 @@ static void hand_over(slot *s)
 static gg_status begin_play(slot *s, gg_error *error)
 {
     gg_rollout *r = s->rollout;
-    struct timespec wall;
-    struct tm utc;
-    char day[32], started[64];
-    clock_gettime(CLOCK_REALTIME, &wall);
-    gmtime_r(&wall.tv_sec, &utc);
-    strftime(day, sizeof day, "%Y-%m-%dT%H:%M:%S", &utc);
-    snprintf(started, sizeof started, "%s.%03ldZ", day, wall.tv_nsec / 1000000);
+    char started[GG_STARTED_ROOM];
+    gg_drive_clock(started);
     s->plays++;
     s->play_ms = now(r);
-    return gg_actor_new(r->stage, &r->plan[s->index], started, &s->actor, error);
+    return gg_actor_new(r->stage, &r->plan[s->index], started, &s->drive.actor, error);
 }
 
 /* The endpoint answers nobody: several episodes failed one after the other, each over all its
@@ -235,27 +221,29 @@ static void note_dead(slot *s)
 static bool plays_again(const slot *s)
 {
     const gg_rollout *r = s->rollout;
-    gg_stop stop = gg_actor_stop_reason(s->actor);
-    bool hopeless =
-        stop == GG_STOP_DEADLINE || (stop == GG_STOP_REFUSED && gg_actor_turns(s->actor) <= 1);
-    return !hopeless && begins_more(r) && s->plays <= GG_PLAY_AGAIN && now(r) < s->deadline_ms;
+    gg_stop stop = gg_actor_stop_reason(s->drive.actor);
+    bool hopeless = stop == GG_STOP_DEADLINE ||
+                    (stop == GG_STOP_REFUSED && gg_actor_turns(s->drive.actor) <= 1);
+    return !hopeless && begins_more(r) && s->plays <= GG_PLAY_AGAIN &&
+           now(r) < s->drive.deadline_ms;
 }
 
-static void end_episode(slot *s)
+static void end_episode(gg_drive *drive)
 {
+    slot *s = (slot *)drive;
     gg_rollout *r = s->rollout;
     gg_error error;
-    if (gg_actor_outcome(s->actor) != GG_ERRORED) {
+    if (gg_actor_outcome(s->drive.actor) != GG_ERRORED) {
         hand_over(s);
         return;
     }
     if (plays_again(s)) {
-        gg_actor_free(s->actor);
-        s->actor = NULL;
+        gg_actor_free(s->drive.actor);
+        s->drive.actor = NULL;
         r->ledger.replayed++;
         gg_status status = begin_play(s, &error);
         if (status == GG_OK)
-            step(s);
+            gg_drive_step(drive);
         else
             halt(r, &error);
         return;
@@ -270,12 +258,6 @@ static void end_episode(slot *s)
 
 /* ------------------------------------------------------------------ requests */
 
-static gg_retry_class judge(void *context, const gg_http_reply *reply, gg_buf *message)
-{
-    slot *s = context;
-    return gg_reply_judge(&s->rollout->reply, reply, message);
-}
-
 /* What a failed request says about the run as a whole. */
 static void note_failure(slot *s, const gg_post_result *result)
 {
@@ -285,126 +267,43 @@ static void note_failure(slot *s, const gg_post_result *result)
         halt_endpoint(r, "will not serve this run", result->message);
     /* A first request that does not fit into the context is as hopeless as one that is refused. */
     bool refused = result->outcome == GG_RETRY_REFUSED || result->outcome == GG_RETRY_CONTEXT;
-    if (!refused || r->replies || gg_actor_turns(s->actor))
+    if (!refused || r->replies || gg_actor_turns(s->drive.actor))
         return;
     if (++r->refused >= GG_REFUSED_STOP)
         halt_endpoint(r, "refuses every request", result->message);
 }
 
-static void done(void *context, const gg_post_result *result)
+static void heard(gg_drive *drive, const gg_post_result *result)
 {
-    slot *s = context;
-    gg_rollout *r = s->rollout;
-    gg_error error;
-    gg_status status;
-    gg_exchange_log log = {result->attempts, result->attempt_count,
-                           result->reply ? result->reply->elapsed_ms : 0};
-    s->post = NULL;
-    if (result->outcome == GG_RETRY_OK) {
-        r->replies++;
-        status = gg_actor_reply(s->actor, &r->reply, &log, &error);
-    } else {
+    slot *s = (slot *)drive;
+    if (result->outcome == GG_RETRY_OK)
+        s->rollout->replies++;
+    else
         note_failure(s, result);
-        status = gg_actor_failed(s->actor, result->outcome, result->message, &log, &error);
-    }
-    if (status != GG_OK)
-        halt(r, &error);
-    else if (!must_abandon(r))
-        step(s);
-    fill(r);
 }
 
-static gg_status ask_for_reply(slot *s, gg_error *error)
+static bool goes_on(const gg_drive *drive)
 {
-    gg_rollout *r = s->rollout;
-    gg_buf_reset(&r->body);
-    gg_status status = gg_actor_request(s->actor, &r->body, error);
-    if (status != GG_OK)
-        return status;
-    gg_post_request request = {.path = r->options.ask->path,
-                               .body = r->body.data,
-                               .len = r->body.len,
-                               .headers = r->options.ask->headers,
-                               .deadline_ms = s->deadline_ms,
-                               .accept = judge};
-    return gg_endpoint_send(r->options.endpoint, &request, done, s, &s->post, error);
+    return !must_abandon(((const slot *)drive)->rollout);
 }
 
-/* ------------------------------------------------------------------ blocking calls */
-
-static void call_done(void *context, const gg_job *job)
+static void broken(gg_drive *drive, const gg_error *error)
 {
-    slot *s = context;
-    gg_rollout *r = s->rollout;
-    gg_error error;
-    s->call = NULL;
-    gg_status status = gg_actor_did(s->actor, job, &error);
-    if (status != GG_OK)
-        halt(r, &error);
-    else if (!must_abandon(r))
-        step(s);
-    fill(r);
+    halt(((slot *)drive)->rollout, error);
 }
 
-static gg_status call_elsewhere(slot *s, gg_error *error)
+static void after(gg_driver *driver)
 {
-    gg_job job;
-    gg_actor_job(s->actor, &job);
-    return gg_offload_start(s->rollout->loop, &job, call_done, s, &s->call, error);
+    fill((gg_rollout *)driver);
 }
 
-/* A call that blocks past its episode's deadline cannot be interrupted, only left behind. */
 static void check_deadlines(gg_rollout *r)
 {
-    for (slot *s = r->first, *after; s; s = after) {
-        after = s->after;
-        if (!s->call || now(r) < s->deadline_ms)
-            continue;
-        leave_call(s);
-        gg_actor_abort(s->actor, GG_STOP_DEADLINE,
-                       "a call of the environment went on past the episode's deadline");
-        end_episode(s);
+    for (slot *s = r->first, *next; s; s = next) {
+        next = s->after;
+        if (gg_drive_overdue(&s->drive))
+            end_episode(&s->drive);
     }
-}
-
-/* ------------------------------------------------------------------ the machine's turn */
-
-static gg_status call_here(slot *s, gg_error *error)
-{
-    gg_job job;
-    gg_actor_job(s->actor, &job);
-    gg_job_run(&job);
-    return gg_actor_did(s->actor, &job, error);
-}
-
-/* Does what the episode wants until it has to wait for something or is over. */
-static void step(slot *s)
-{
-    gg_rollout *r = s->rollout;
-    gg_error error;
-    gg_status status = GG_OK;
-    while (status == GG_OK) {
-        switch (gg_actor_wants(s->actor)) {
-        case GG_WANT_END:
-            end_episode(s);
-            return;
-        case GG_WANT_REPLY:
-            status = ask_for_reply(s, &error);
-            if (status == GG_OK)
-                return;
-            break;
-        case GG_WANT_CALL:
-            if (r->options.game->info.may_block) {
-                status = call_elsewhere(s, &error);
-                if (status == GG_OK)
-                    return;
-            } else {
-                status = call_here(s, &error);
-            }
-            break;
-        }
-    }
-    halt(r, &error);
 }
 
 static void start(gg_rollout *r)
@@ -417,6 +316,10 @@ static void start(gg_rollout *r)
         return;
     }
     s->rollout = r;
+    s->drive = (gg_drive){.driver = &r->driver,
+                          .endpoint = r->options.endpoint,
+                          .path = r->options.ask->path,
+                          .headers = r->options.ask->headers};
     s->index = r->next++;
     s->before = r->last;
     if (r->last)
@@ -427,10 +330,10 @@ static void start(gg_rollout *r)
     r->in_flight++;
     s->begun_ms = now(r);
     s->replies_before = r->replies;
-    s->deadline_ms = s->begun_ms + r->options.ask->episode_ms;
+    s->drive.deadline_ms = s->begun_ms + r->options.ask->episode_ms;
     gg_status status = begin_play(s, &error);
     if (status == GG_OK)
-        step(s);
+        gg_drive_step(&s->drive);
     else
         halt(r, &error);
 }
@@ -549,8 +452,8 @@ void gg_rollout_look(const gg_rollout *r, gg_rollout_state *out)
                               .done = r->done,
                               .now_ms = now(r),
                               .started_ms = r->started_ms};
-    if (r->first && r->first->actor) {
-        out->oldest_id = gg_actor_id(r->first->actor);
+    if (r->first && r->first->drive.actor) {
+        out->oldest_id = gg_actor_id(r->first->drive.actor);
         out->oldest_ms = now(r) - r->first->begun_ms;
     }
     gg_endpoint_look(r->options.endpoint, &out->endpoint);

@@ -30,7 +30,9 @@ typedef struct gg_post gg_post;
 
 /* Headers that must be made anew for each attempt: signatures, tokens that expire. Appends lines
  * "Name: value\n". `again`: the one before was refused (401, 403), so forget what was cached; this
- * happens once a request. A failure stops the run. */
+ * happens once a request. GG_E_STATE: not ready, so the endpoint holds its requests back (deadlines
+ * go on) until gg_endpoint_go_on, which must not be called from inside. Another failure ends the
+ * request as GG_RETRY_STOP. */
 typedef struct gg_sign_request {
     const char *method, *url, *body;
     size_t len;
@@ -92,6 +94,9 @@ typedef struct gg_post_request {
 gg_status gg_endpoint_send(gg_endpoint *endpoint, const gg_post_request *request, gg_post_done done,
                            void *context, gg_post **out, gg_error *error);
 void gg_post_cancel(gg_post *post); /* no callback */
+
+/* Requests that were held back go out. From the loop, not from the signer. */
+void gg_endpoint_go_on(gg_endpoint *endpoint);
 
 /* For the live line. */
 typedef struct gg_endpoint_state {

@@ -22,15 +22,18 @@ static const char *host_name(const gg_host *h, size_t *len)
     return name;
 }
 
+/* The addresses at which a cloud tells its machines and containers who they are count as loopback:
+ * what they say must not go through a proxy. */
 static bool is_loopback(const gg_host *h)
 {
-    static const char *const LOOPBACK[] = {"localhost", "[::1]"};
+    static const char *const LOOPBACK[] = {"localhost", "[::1]", "[fd00:ec2::23]",
+                                           "[fd00:ec2::254]"};
     size_t len;
     const char *name = host_name(h, &len);
     for (size_t i = 0; i < sizeof LOOPBACK / sizeof *LOOPBACK; i++)
         if (len == strlen(LOOPBACK[i]) && strncasecmp(name, LOOPBACK[i], len) == 0)
             return true;
-    return strncmp(name, "127.", 4) == 0;
+    return strncmp(name, "127.", 4) == 0 || strncmp(name, "169.254.", 8) == 0;
 }
 
 gg_host *gg_host_of(gg_http *http, const char *url)

@@ -64,6 +64,7 @@ struct gg_endpoint {
     size_t waiting, live;
     gg_due_heap heap;
     gg_buf message, url, lines; /* scratch */
+    bool held;                  /* the signer is not ready */
     /* the shared pause */
     int64_t paused_until_ms, ramp_ms;
     size_t ramp_started;

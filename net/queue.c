@@ -49,7 +49,7 @@ void gg_endpoint_pause(gg_endpoint *e, gg_retry_class class, int64_t delay_ms)
  * come in the same millisecond. */
 static bool may_start(gg_endpoint *e, int64_t now)
 {
-    if (e->flying.count >= e->options.in_flight_max || now < e->paused_until_ms)
+    if (e->held || e->flying.count >= e->options.in_flight_max || now < e->paused_until_ms)
         return false;
     int64_t since = now - e->paused_until_ms;
     if (since >= e->ramp_ms)
@@ -68,7 +68,7 @@ static void arm(gg_endpoint *e)
     const gg_due *first = gg_due_first(&e->heap);
     if (first)
         next = first->time;
-    if (e->queue.count && e->flying.count < e->options.in_flight_max) {
+    if (e->queue.count && !e->held && e->flying.count < e->options.in_flight_max) {
         int64_t start = now < e->paused_until_ms ? e->paused_until_ms : now + RAMP_TICK_MS;
         next = start < next ? start : next;
     }
@@ -214,6 +214,12 @@ static void launch(gg_post *post)
     gg_status status = gg_buf_status(&e->url, "a request's address", &error);
     if (status == GG_OK)
         status = collect_headers(post, &request, lines, &error);
+    if (status == GG_E_STATE && e->options.sign) { /* the signer has heard of a refusal by now */
+        post->sign_again = false;
+        e->held = true;
+        gg_post_enqueue(post, true);
+        return;
+    }
     if (status == GG_OK)
         status = gg_http_send(e->http, &request, on_reply, post, &post->transfer, &error);
     if (status != GG_OK) {
@@ -248,6 +254,12 @@ void gg_endpoint_pump(gg_endpoint *e)
         launch(post);
     }
     arm(e);
+}
+
+void gg_endpoint_go_on(gg_endpoint *e)
+{
+    e->held = false;
+    gg_endpoint_pump(e);
 }
 
 /* What a good reply says is kept in records; errors are hidden as they are told. */

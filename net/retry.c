@@ -118,6 +118,9 @@ static const struct {
     /* What no waiting and no shorter conversation mends, though it sounds like an overflow. */
     {"cannot be greater than max_model_len", {400}, GG_RETRY_REFUSED},
     {"failed to parse tool call arguments", {500}, GG_RETRY_REFUSED},
+    /* A trajectory of the managed runtime that has ended stays ended. */
+    {"cannot transition trajectory", {400, 409}, GG_RETRY_REFUSED},
+    {"not in valid status", {400, 409}, GG_RETRY_REFUSED},
     {"maximum context length", CONTEXT_STATUSES, GG_RETRY_CONTEXT},
     {"context length", CONTEXT_STATUSES, GG_RETRY_CONTEXT},
     {"context size", CONTEXT_STATUSES, GG_RETRY_CONTEXT},
