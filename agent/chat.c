@@ -83,10 +83,17 @@ static bool put_sampling(cJSON *body, const gg_ask *ask)
     bool done = put(body, ask->max_tokens_key, cJSON_CreateNumber((double)ask->max_tokens)) &&
                 put(body, "temperature", cJSON_CreateNumber(ask->temperature)) &&
                 put(body, "top_p", cJSON_CreateNumber(ask->top_p)) && put_effort(body, ask);
-    if (ask->token_ids == GG_OFF)
-        return done;
-    return done && put(body, "logprobs", cJSON_CreateTrue()) &&
-           put(body, "return_token_ids", cJSON_CreateTrue());
+    static const struct {
+        unsigned bit;
+        const char *key;
+    } forms[] = {{GG_IDS_LOGPROBS, "logprobs"},
+                 {GG_IDS_VLLM, "return_token_ids"},
+                 {GG_IDS_SGLANG, "return_prompt_token_ids"},
+                 {GG_IDS_SGLANG, "return_meta_info"}};
+    for (size_t i = 0; done && i < COUNT(forms); i++)
+        if (ask->token_ids & forms[i].bit)
+            done = put(body, forms[i].key, cJSON_CreateTrue());
+    return done;
 }
 
 static gg_status put_tools(cJSON *body, const char *tools, gg_error *error)
@@ -132,16 +139,29 @@ static gg_status merge_extra(cJSON *body, const char *text, gg_error *error)
     return status;
 }
 
-/* Keys that hold the sampling to a form. */
+/* {"type": "text"} holds nothing to a form. */
+static bool is_free_format(const cJSON *format)
+{
+    const char *type = gg_json_text(format, "type");
+    return !format || (type && strcmp(type, "text") == 0);
+}
+
+/* Whether the body holds the sampling to a form, in the words of OpenAI, vLLM, SGLang, llama.cpp,
+ * TGI and Ollama; a mask over the tokens is one too. */
 static bool is_constrained(const cJSON *body)
 {
     static const char *const keys[] = {
-        "response_format", "structured_outputs", "grammar",       "json_schema",
-        "guided_json",     "guided_regex",       "guided_choice", "guided_grammar",
+        "structured_outputs", "grammar", "json_schema",       "regex",     "ebnf",
+        "structural_tag",     "format",  "allowed_token_ids", "bad_words", "logit_bias",
     };
     for (size_t i = 0; i < COUNT(keys); i++)
         if (gg_json_get(body, keys[i]))
             return true;
+    const cJSON *item;
+    cJSON_ArrayForEach(item, body) if (strncmp(item->string, "guided_", 7) == 0 &&
+                                       !cJSON_IsNull(item)) return true;
+    if (!is_free_format(gg_json_get(body, "response_format")))
+        return true;
     const cJSON *choice = gg_json_get(body, "tool_choice");
     const char *text = cJSON_GetStringValue(choice);
     return choice && !(text && (strcmp(text, "auto") == 0 || strcmp(text, "none") == 0));

@@ -46,6 +46,13 @@ const char *gg_effort_in_choices(void);
 
 typedef enum gg_switch { GG_AUTO, GG_ON, GG_OFF } gg_switch;
 
+/* How token ids are asked for; bits. A reply is read in every form whatever was asked. */
+enum {
+    GG_IDS_LOGPROBS = 1, /* "logprobs": llama.cpp gives each entry an id */
+    GG_IDS_VLLM = 2,     /* "return_token_ids": ours too */
+    GG_IDS_SGLANG = 4    /* "return_prompt_token_ids", "return_meta_info" */
+};
+
 /* How to ask: everything of the request that does not change from turn to turn. */
 typedef struct gg_ask {
     const char *model;
@@ -57,9 +64,10 @@ typedef struct gg_ask {
     /* Whether thoughts go back in the history. AUTO: while the endpoint gives token ids and its
      * template keeps the thoughts (no fork was seen in this episode). */
     gg_switch echo_reasoning;
-    /* ON and AUTO ask for token ids and log-probabilities; a reply without them is no error, the
-     * episode is then not trainable and says why. */
-    gg_switch token_ids;
+    /* GG_IDS_ bits, 0 = not asked for. A reply without ids is no error; the episode is then not
+     * trainable and says why. */
+    unsigned token_ids;
+    bool train_constrained;     /* plays whose sampling was held to a form may be trained on */
     int nudges;                 /* reminders an episode after replies without a call */
     bool text_calls;            /* accept a call that is the reply's whole text */
     const char *system_prompt;  /* replaces the environment's; NULL = its own */
@@ -72,15 +80,17 @@ typedef struct gg_ask {
 } gg_ask;
 #define GG_ASK_DEFAULTS                                                                            \
     {                                                                                              \
-        "default", NULL, GG_EFFORT_TOP, 1.0, 1.0, 4096, true, GG_AUTO, GG_AUTO, GG_NUDGES, true,   \
-            NULL, "/chat/completions", NULL, GG_EPISODE_MS, "max_tokens", NULL, NULL               \
+        "default", NULL, GG_EFFORT_TOP, 1.0, 1.0, 4096, true, GG_AUTO,                             \
+            GG_IDS_LOGPROBS | GG_IDS_VLLM, false, GG_NUDGES, true, NULL, "/chat/completions",      \
+            NULL, GG_EPISODE_MS, "max_tokens", NULL, NULL                                          \
     }
 
 /* The fixed part of a request. */
 typedef struct gg_frame {
     gg_buf head;      /* everything up to the messages */
     bool seed;        /* the request takes a seed */
-    bool constrained; /* a grammar or a forced call: log-probabilities are not the free policy's */
+    bool constrained; /* sampling is held to a form (a grammar, a schema, a forced call, a mask):
+                         log-probabilities are not the free policy's */
 } gg_frame;
 
 /* `tools` is a JSON array. Names in ask->drop are left out; ask->extra_body replaces what it names.
@@ -117,6 +127,13 @@ typedef struct gg_reply_call {
     bool legacy;           /* came as function_call */
 } gg_reply_call;
 
+/* Token ids that came one by one with their log-probabilities. */
+typedef struct gg_reply_pairs {
+    int32_t *ids;
+    double *logprobs; /* NaN where there was none */
+    size_t count, room;
+} gg_reply_pairs;
+
 /* A parsed reply; reused from reply to reply. Everything lives until the next read. */
 typedef struct gg_reply {
     const char *content, *reasoning; /* never NULL */
@@ -132,6 +149,10 @@ typedef struct gg_reply {
     size_t prompt_count, prompt_room, id_count, id_room;
     double *logprobs; /* NaN where an entry was null */
     size_t logprob_count, logprob_room;
+    gg_buf token_text;      /* of all log-probability entries, put together */
+    bool token_text_whole;  /* every entry had a text; false when there was none */
+    gg_reply_pairs entries; /* ids in the log-probability entries: llama.cpp, vLLM's "token_id:7" */
+    gg_reply_pairs meta;    /* SGLang's meta_info.output_token_logprobs */
     bool has_choice;
     const char *error; /* JSON text of an error inside the body, NULL = none */
     gg_pool pool;

@@ -60,7 +60,7 @@ static bool echoes(const gg_actor *actor, const gg_reply *reply)
     case GG_AUTO:
         break;
     }
-    return reply->id_count && !actor->forked;
+    return reply->id_count && reply->prompt_count && !actor->forked;
 }
 
 static void add_said(gg_actor *actor, const gg_reply *reply)

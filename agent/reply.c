@@ -1,5 +1,5 @@
 /* Reading a chat completions reply (agent/chat.h). */
-#include "agent/chat.h"
+#include "agent/reply_inside.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,10 +9,20 @@
 
 #define COUNT_MAX 1e15 /* a larger token count is a mistake */
 
+typedef gg_reply_reading reading;
+typedef gg_reply_member member;
+
 void gg_reply_init(gg_reply *reply)
 {
     *reply = (gg_reply){0};
     gg_buf_init(&reply->scratch, GG_REPLY_STRING_MAX);
+    gg_buf_init(&reply->token_text, GG_REPLY_STRING_MAX);
+}
+
+static void free_pairs(gg_reply_pairs *pairs)
+{
+    free(pairs->ids);
+    free(pairs->logprobs);
 }
 
 void gg_reply_free(gg_reply *reply)
@@ -21,8 +31,11 @@ void gg_reply_free(gg_reply *reply)
     free(reply->prompt_ids);
     free(reply->ids);
     free(reply->logprobs);
+    free_pairs(&reply->entries);
+    free_pairs(&reply->meta);
     gg_pool_free(&reply->pool);
     gg_buf_free(&reply->scratch);
+    gg_buf_free(&reply->token_text);
     gg_reply_init(reply);
 }
 
@@ -37,30 +50,13 @@ static void forget(gg_reply *reply)
         (gg_usage){GG_TOKENS_UNKNOWN, GG_TOKENS_UNKNOWN, GG_TOKENS_UNKNOWN, GG_TOKENS_UNKNOWN};
     reply->weight_version = -1;
     reply->prompt_count = reply->id_count = reply->logprob_count = 0;
-    reply->has_choice = false;
+    reply->entries.count = reply->meta.count = 0;
+    gg_buf_reset(&reply->token_text);
+    reply->has_choice = reply->token_text_whole = false;
 }
 
-/* A read in progress: the reader, and what is being filled. */
-typedef struct reading {
-    gg_json_reader r;
-    gg_reply *reply;
-    gg_reply_call *call; /* whose members are being read */
-    gg_reply_call legacy;
-    const char *refusal;
-    size_t refusal_len;
-    double logprob;
-    size_t place; /* of the count being read, in the reply */
-} reading;
-
-/* The members of one kind of object that are of use, and what reads each one's value. */
-typedef struct member {
-    const char *name;
-    void (*read)(reading *in);
-    size_t place; /* for read_count_into */
-} member;
-
 /* Reads an object by its table; any other value is passed over. */
-static void read_members(reading *in, const member *table, size_t count)
+void gg_reply_members(gg_reply_reading *in, const gg_reply_member *table, size_t count)
 {
     gg_json_name name;
     if (gg_read_next(&in->r) != '{') {
@@ -80,10 +76,8 @@ static void read_members(reading *in, const member *table, size_t count)
         table[i].read(in);
     }
 }
-#define READ_MEMBERS(in, table) read_members(in, table, sizeof(table) / sizeof *(table))
 
-/* Enters an array; any other value is passed over. */
-static bool enter_array(reading *in)
+bool gg_reply_array(reading *in)
 {
     if (gg_read_next(&in->r) == '[')
         return gg_read_array(&in->r);
@@ -115,8 +109,7 @@ static const char *read_text(reading *in, size_t *len)
     return keep(in, scratch->data, scratch->len);
 }
 
-/* A number that may also come as a string of digits; -1 for anything else. */
-static int64_t read_count(reading *in)
+int64_t gg_reply_count(reading *in)
 {
     gg_json_name raw;
     double value;
@@ -132,16 +125,12 @@ static int64_t read_count(reading *in)
     return (int64_t)value;
 }
 
-static void read_count_into(reading *in)
+void gg_reply_count_into(reading *in)
 {
     size_t place = in->place;
-    int64_t value = read_count(in);
+    int64_t value = gg_reply_count(in);
     memcpy((char *)in->reply + place, &value, sizeof value);
 }
-#define COUNT_MEMBER(name, field)                                                                  \
-    {                                                                                              \
-        name, read_count_into, offsetof(gg_reply, field)                                           \
-    }
 
 static void read_prompt_details(reading *in)
 {
@@ -164,83 +153,6 @@ static void read_usage(reading *in)
         {"completion_tokens_details", read_completion_details, 0},
         COUNT_MEMBER("reasoning_tokens", usage.reasoning), /* SGLang */
     };
-    READ_MEMBERS(in, table);
-}
-
-static void read_meta(reading *in)
-{
-    static const member table[] = {COUNT_MEMBER("weight_version", weight_version)};
-    READ_MEMBERS(in, table);
-}
-
-static void read_prompt_ids(reading *in)
-{
-    gg_reply *reply = in->reply;
-    if (gg_read_next(&in->r) == '[')
-        gg_read_int32s(&in->r, &reply->prompt_ids, &reply->prompt_count, &reply->prompt_room);
-    else
-        gg_read_skip(&in->r);
-}
-
-static void read_ids(reading *in)
-{
-    gg_reply *reply = in->reply;
-    if (gg_read_next(&in->r) == '[')
-        gg_read_int32s(&in->r, &reply->ids, &reply->id_count, &reply->id_room);
-    else
-        gg_read_skip(&in->r);
-}
-
-static bool push_logprob(gg_reply *reply, double value)
-{
-    if (reply->logprob_count == reply->logprob_room) {
-        size_t room = reply->logprob_room ? reply->logprob_room * 2 : 64;
-        double *grown = realloc(reply->logprobs, room * sizeof *grown);
-        if (!grown)
-            return false;
-        reply->logprobs = grown;
-        reply->logprob_room = room;
-    }
-    reply->logprobs[reply->logprob_count++] = value;
-    return true;
-}
-
-static void read_logprob(reading *in)
-{
-    if (gg_read_next(&in->r) == 'n')
-        gg_read_skip(&in->r);
-    else
-        gg_read_double(&in->r, &in->logprob);
-}
-
-/* One element a token: only its own log-probability is wanted, not the alternatives. */
-static void read_logprob_content(reading *in)
-{
-    static const member table[] = {{"logprob", read_logprob, 0}};
-    if (!enter_array(in))
-        return;
-    in->reply->logprob_count = 0;
-    while (gg_read_element(&in->r)) {
-        in->logprob = NAN;
-        READ_MEMBERS(in, table);
-        if (!push_logprob(in->reply, in->logprob))
-            in->r.failed = in->r.no_memory = true;
-    }
-}
-
-static void read_token_logprobs(reading *in)
-{
-    gg_reply *reply = in->reply;
-    if (gg_read_next(&in->r) == '[')
-        gg_read_doubles(&in->r, &reply->logprobs, &reply->logprob_count, &reply->logprob_room);
-    else
-        gg_read_skip(&in->r);
-}
-
-static void read_logprobs(reading *in)
-{
-    static const member table[] = {{"content", read_logprob_content, 0},
-                                   {"token_logprobs", read_token_logprobs, 0}};
     READ_MEMBERS(in, table);
 }
 
@@ -304,7 +216,7 @@ static gg_reply_call *push_call(reading *in)
 static void read_calls(reading *in)
 {
     static const member table[] = {{"id", read_id, 0}, {"function", read_function, 0}};
-    if (!enter_array(in))
+    if (!gg_reply_array(in))
         return;
     in->reply->call_count = 0;
     while (gg_read_element(&in->r)) {
@@ -427,15 +339,12 @@ static void read_error(reading *in)
 static void read_choices(reading *in)
 {
     static const member table[] = {
-        {"message", read_message, 0},
-        {"finish_reason", read_finish, 0},
-        {"logprobs", read_logprobs, 0},
-        {"token_ids", read_ids, 0},
-        {"prompt_token_ids", read_prompt_ids, 0},
-        {"meta_info", read_meta, 0},
-        {"error", read_error, 0},
+        {"message", read_message, 0},       {"finish_reason", read_finish, 0},
+        {"logprobs", gg_reply_logprobs, 0}, {"token_ids", gg_reply_ids, 0},
+        {"output_ids", gg_reply_ids, 0},    {"prompt_token_ids", gg_reply_prompt_ids, 0},
+        {"meta_info", gg_reply_meta, 0},    {"error", read_error, 0},
     };
-    if (!enter_array(in))
+    if (!gg_reply_array(in))
         return;
     while (gg_read_element(&in->r)) {
         if (in->reply->has_choice || gg_read_next(&in->r) != '{') {
@@ -450,9 +359,10 @@ static void read_choices(reading *in)
 static const member root[] = {
     {"choices", read_choices, 0},
     {"usage", read_usage, 0},
-    {"prompt_token_ids", read_prompt_ids, 0},
+    {"prompt_token_ids", gg_reply_prompt_ids, 0},
+    {"output_ids", gg_reply_ids, 0},
     COUNT_MEMBER("weight_version", weight_version),
-    {"meta_info", read_meta, 0},
+    {"meta_info", gg_reply_meta, 0},
     {"error", read_error, 0},
 };
 
@@ -473,7 +383,10 @@ gg_status gg_reply_read(gg_reply *reply, const char *body, size_t len, gg_error 
         return gg_fail(error, GG_E_FORMAT, "the reply is not a whole JSON object (byte %zu of %zu)",
                        at, len);
     }
-    return GG_OK;
+    if (gg_reply_settle_ids(reply))
+        return GG_OK;
+    forget(reply);
+    return gg_fail(error, GG_E_MEMORY, "out of memory while reading a reply");
 }
 
 bool gg_reply_cut(const gg_reply *reply)

@@ -225,7 +225,8 @@ gg_status gg_actor_finish(gg_actor *actor, int64_t duration_ms, gg_episode **out
                                                         : NULL;
     *out = NULL;
     episode->duration_ms = duration_ms;
-    gg_tokens_settle(episode, actor->constrained, reason);
+    episode->constrained = actor->constrained;
+    gg_tokens_settle(episode, actor->constrained && !options->ask->train_constrained, reason);
     gg_status status = keep_messages(actor, error);
     if (status == GG_OK)
         status = gg_episode_judge(options->game, options->reward, episode, error);

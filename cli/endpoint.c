@@ -142,8 +142,9 @@ static gg_status authorize(const gg_cli *cli, gg_player *p, gg_error *error)
     return status;
 }
 
-/* The only model of a list; several are the user's choice, none or no list is "default". */
-static gg_status pick_model(const gg_player *p, const gg_http_reply *reply, char **model,
+/* The model asked for, else the only one of the list; several are the user's choice, none or no
+ * list is "default". */
+static gg_status pick_model(gg_player *p, const gg_http_reply *reply, const char *wanted,
                             gg_error *error)
 {
     cJSON *root = NULL;
@@ -153,7 +154,9 @@ static gg_status pick_model(const gg_player *p, const gg_http_reply *reply, char
         (void)gg_json_parse(reply->body, reply->len, &root, NULL);
     const cJSON *data = gg_json_get(root, "data");
     int count = cJSON_GetArraySize(data);
-    if (count > 1) {
+    const char *owner = gg_json_text(cJSON_GetArrayItem(data, 0), "owned_by");
+    snprintf(p->owner, sizeof p->owner, "%s", owner ? owner : "");
+    if (count > 1 && !wanted) {
         gg_buf names;
         gg_buf_init(&names, LIST_ROOM);
         for (int i = 0; i < count && i < MODELS_SHOWN; i++) {
@@ -164,9 +167,9 @@ static gg_status pick_model(const gg_player *p, const gg_http_reply *reply, char
                          p->url, count, gg_buf_cstr(&names), count > MODELS_SHOWN ? " ..." : "");
         gg_buf_free(&names);
     } else {
-        const char *id = gg_json_text(cJSON_GetArrayItem(data, 0), "id");
-        *model = strdup(id ? id : "default");
-        status = *model ? GG_OK : no_memory(error);
+        const char *only = gg_json_text(cJSON_GetArrayItem(data, 0), "id");
+        p->model = strdup(wanted ? wanted : only ? only : "default");
+        status = p->model ? GG_OK : no_memory(error);
     }
     cJSON_Delete(root);
     return status;
@@ -200,12 +203,8 @@ static gg_status probe(const gg_cli *cli, gg_player *p, gg_error *error)
     if (status == GG_OK && is_dead(reply.transport))
         status = gg_fail(error, GG_E_UNREACHABLE, "cannot reach %s: %s; is the server running?",
                          p->url, reply.detail);
-    if (status == GG_OK && model) {
-        p->model = strdup(model);
-        status = p->model ? GG_OK : no_memory(error);
-    } else if (status == GG_OK) {
-        status = pick_model(p, &reply, &p->model, error);
-    }
+    if (status == GG_OK)
+        status = pick_model(p, &reply, model, error);
     gg_buf_free(&url);
     gg_buf_free(&storage);
     return status;

@@ -17,6 +17,7 @@ typedef struct gg_player {
     char *url;                /* base URL to ask */
     char *shown;              /* as records name it: "builtin:letters", or the address */
     char *model;
+    char owner[32];          /* who serves it, as its list of models says: "vllm"; "" = not said */
     char *authorization;     /* header line, or NULL */
     const char *headers[2];  /* of every request, NULL-terminated */
     char adapter_sha256[65]; /* "" = none */

@@ -93,7 +93,11 @@ static const gg_opt rows[GG_OPT_COUNT] = {
 [GG_OPT_ECHO_REASONING] = {"echo-reasoning", NULL, 0, GG_VALUE_TEXT, "WHEN", "auto", "auto|on|off",
     0, 0, OF_RUN, PLAYER, PLAYS, NULL, "send the thoughts back; auto: where token ids need it"},
 [GG_OPT_TOKEN_IDS] = {"token-ids", NULL, 0, GG_VALUE_TEXT, "WHEN", "auto", "auto|on|off", 0, 0,
-    OF_RUN, PLAYER, PLAYS, NULL, "ask for token ids and log-probabilities"},
+    OF_RUN, PLAYER, PLAYS, NULL, "ask for token ids and log-probabilities; auto: as the endpoint's kind "
+    "takes it, not from OpenAI's own, which refuses the question; on: in every known way"},
+[GG_OPT_TRAIN_CONSTRAINED] = {"train-constrained", NULL, 0, GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0,
+    OF_RUN, PLAYER, PLAYS, NULL, "let plays be trained on whose sampling was held to a form (a forced "
+    "call, a schema, a grammar); their log-probabilities are not the free model's"},
 [GG_OPT_TEXT_CALLS] = {"text-calls", NULL, 0, GG_VALUE_TEXT, "on|off", "on", "on|off", 0, 0, OF_RUN,
     PLAYER, PLAYS, NULL, "accept a tool call that is the whole text of a reply"},
 [GG_OPT_NUDGES] = {"nudges", NULL, 0, GG_VALUE_INT, "N", "2", NULL, 0, 100, OF_RUN, PLAYER, PLAYS,

@@ -31,6 +31,24 @@ static bool is_on(const gg_cli *cli, gg_opt_id id)
     return strcmp(gg_opt_text(cli->opts, id), "on") == 0;
 }
 
+/* OpenAI's own hosts refuse a field that they do not know; others pass over it. */
+static unsigned ids_asked(const gg_cli *cli, const gg_player *player)
+{
+    static const unsigned plain = GG_IDS_LOGPROBS | GG_IDS_VLLM, every = plain | GG_IDS_SGLANG;
+    bool strict =
+        strstr(player->shown, ".openai.com") || strstr(player->shown, ".openai.azure.com");
+
+    switch ((gg_switch)choice(cli, GG_OPT_TOKEN_IDS)) {
+    case GG_ON:
+        return every;
+    case GG_OFF:
+        return 0;
+    case GG_AUTO:
+        break;
+    }
+    return strict ? 0 : strcmp(player->owner, "sglang") == 0 ? every : plain;
+}
+
 gg_ask gg_plan_ask(const gg_cli *cli, const gg_player *player, const char *effort,
                    const char *system_prompt)
 {
@@ -45,7 +63,8 @@ gg_ask gg_plan_ask(const gg_cli *cli, const gg_player *player, const char *effor
     ask.max_tokens = gg_opt_int(opts, GG_OPT_MAX_TOKENS);
     ask.send_seed = is_on(cli, GG_OPT_SEND_SEED);
     ask.echo_reasoning = (gg_switch)choice(cli, GG_OPT_ECHO_REASONING);
-    ask.token_ids = (gg_switch)choice(cli, GG_OPT_TOKEN_IDS);
+    ask.token_ids = ids_asked(cli, player);
+    ask.train_constrained = gg_opt_flag(opts, GG_OPT_TRAIN_CONSTRAINED);
     ask.nudges = (int)gg_opt_int(opts, GG_OPT_NUDGES);
     ask.text_calls = is_on(cli, GG_OPT_TEXT_CALLS);
     ask.system_prompt = system_prompt;

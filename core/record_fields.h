@@ -33,7 +33,7 @@ typedef struct gg_field {
     const struct gg_field *fields;
     const char *fallback;
     gg_field_kind kind;
-    bool optional; /* a text that is left out when NULL */
+    bool optional; /* a text that is left out when NULL, a bool when false */
 } gg_field;
 
 /* The members of an episode in the order of the schema; `messages` is the last. */

@@ -158,7 +158,9 @@ static void write_value(writer *w, const gg_field *field, const char *base)
 
 static bool left_out(const gg_field *field, const char *base)
 {
-    return (field->optional && !AT(text, base, field->at)) ||
+    bool empty = field->kind == GG_FIELD_BOOL ? !AT(bool, base, field->at)
+                                              : field->optional && !AT(text, base, field->at);
+    return (field->optional && empty) ||
            (field->kind == GG_FIELD_BY_TURN && !AT(double *, base, field->at));
 }
 

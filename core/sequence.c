@@ -59,7 +59,7 @@ gg_status gg_sequence_add(gg_episode *episode, const gg_sequence_turn *from, boo
                           gg_error *error)
 {
     size_t turn = episode->turn_count - 1, length = 0;
-    bool has_ids = from && from->count && from->prompt_count;
+    bool has_ids = from && from->count;
     *forked = false;
     /* An episode without ids needs no arrays; with the first ids the turns before get theirs. */
     if (!has_ids && !episode->tokens)
@@ -75,17 +75,19 @@ gg_status gg_sequence_add(gg_episode *episode, const gg_sequence_turn *from, boo
         tokens->prompt_from = (int64_t)before;
         return GG_OK;
     }
-    bool whole = !continues(episode, turn, from, &length);
+    bool whole = from->prompt_count && !continues(episode, turn, from, &length);
     *forked = whole && before > 0;
     if (whole) {
         tokens->fork_at = (int64_t)length;
         length = 0;
     }
+    if (!from->prompt_count)
+        length = before;
     tokens->prompt_from = (int64_t)length;
-    tokens->prompt_count = from->prompt_count - length;
+    tokens->prompt_count = from->prompt_count ? from->prompt_count - length : 0;
     tokens->count = from->count;
-    tokens->prompt_ids =
-        keep(episode, from->prompt_ids + length, tokens->prompt_count * sizeof *from->prompt_ids);
+    tokens->prompt_ids = keep(episode, tokens->prompt_count ? from->prompt_ids + length : NULL,
+                              tokens->prompt_count * sizeof *from->prompt_ids);
     tokens->ids = keep(episode, from->ids, from->count * sizeof *from->ids);
     if (from->logprobs)
         tokens->logprobs = keep(episode, from->logprobs, from->count * sizeof *from->logprobs);

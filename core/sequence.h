@@ -17,8 +17,9 @@ typedef struct gg_sequence_turn {
 } gg_sequence_turn;
 
 /* Adds the tokens of the episode's newest turn; turns before it that have no entry get an empty
- * one. `tokens` NULL (or without ids) = the turn has none. *forked tells whether its prompt
- * departed from the sequence before it. */
+ * one. `tokens` NULL (or without ids) = the turn has none; ids without prompt ids stand behind the
+ * sequence as it is known. *forked tells whether its prompt departed from the sequence before it.
+ */
 gg_status gg_sequence_add(gg_episode *episode, const gg_sequence_turn *tokens, bool *forked,
                           gg_error *error);
 

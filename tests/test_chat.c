@@ -24,7 +24,7 @@ static gg_ask ask(void)
     gg_ask a = GG_ASK_DEFAULTS;
     a.model = "m";
     a.max_tokens = 64;
-    a.token_ids = GG_OFF;
+    a.token_ids = 0;
     return a;
 }
 
@@ -51,7 +51,7 @@ static void bodies(void **state)
     (void)state;
     check_body(&a, tools, "{" CORE "," TOOLS TAIL);
     check_body(&a, "[]", "{" CORE TAIL); /* an empty list is a 400 on vLLM */
-    a.token_ids = GG_AUTO;
+    a.token_ids = GG_IDS_LOGPROBS | GG_IDS_VLLM;
     check_body(&a, tools, "{" CORE ",\"logprobs\":true,\"return_token_ids\":true," TOOLS TAIL);
     a = ask();
     a.send_seed = false;
@@ -495,7 +495,7 @@ static gg_status build_and_read(void *context)
     a.effort = "low";
     a.effort_in = GG_EFFORT_TEMPLATE_KWARGS;
     a.extra_body = "{\"top_k\":3}";
-    a.token_ids = GG_ON;
+    a.token_ids = GG_IDS_LOGPROBS | GG_IDS_VLLM | GG_IDS_SGLANG;
     gg_status status = gg_frame_make(&frame, &a, tools, &error);
     gg_frame_free(&frame);
     if (status != GG_OK)

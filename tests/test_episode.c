@@ -63,7 +63,7 @@ static gg_ask plain(void)
 {
     gg_ask ask = GG_ASK_DEFAULTS;
     ask.model = "m";
-    ask.token_ids = GG_OFF;
+    ask.token_ids = 0;
     return ask;
 }
 
@@ -560,7 +560,10 @@ static void token_records(void **state)
          "0/0:: 0/0:1,2:3,4",
          "token_ids_missing",
          "the first without"},
-        {{IDS("", "3,4", "-1,-2"), CALLS(ADD("a", "1"))}, "", "no_token_ids", "no prompt ids"},
+        {{IDS("", "3,4", "-1,-2"), IDS("", "5", "-1")},
+         "0/0::3,4 2/0::5",
+         "no_prompt_ids",
+         "no prompt ids"},
         {{IDS("1,2", "3,4", "-1,-2"), FAIL(context)},
          "0/0:1,2:3,4 4/0::",
          NULL,

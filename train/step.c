@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/tokens.h"
 #include "rl/batch.h"
 
 void gg_step_free(gg_step *s)
@@ -114,7 +115,7 @@ static gg_status add_group(const gg_train *t, gg_step *s, const gg_group *group,
         const gg_episode *play = group->plays[i];
         bool wanted = imitation ? play->outcome == GG_SOLVED
                                 : !all_zero(group->advantages[i], play->turn_count);
-        bool usable = play->trainable || (imitation && play->tokens);
+        bool usable = play->trainable || (imitation && gg_tokens_imitable(play));
         if (!wanted || !usable)
             continue;
         gg_status status = gg_datums_add(&s->datums, play, group->advantages[i], error);

@@ -159,6 +159,7 @@ typedef struct gg_episode {
     gg_named *parts;
     size_t part_count;
     double *reward_by_turn; /* one a turn, or NULL */
+    bool constrained; /* sampling was held to a form; left out of the record when it was not */
     bool trainable;
     const char *untrainable_reason;
     gg_turn *turns;

@@ -5,6 +5,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 seconds=$1
 shift
+# shellcheck disable=SC2046 # one word a target
 [ $# -gt 0 ] || set -- $(for file in tests/fuzz/fuzz_*.c; do basename "$file" .c | sed 's/^fuzz_//'; done)
 each=$((seconds / $#))
 [ "$each" -gt 0 ] || each=1
