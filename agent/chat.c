@@ -158,8 +158,11 @@ static bool is_constrained(const cJSON *body)
         if (gg_json_get(body, keys[i]))
             return true;
     const cJSON *item;
-    cJSON_ArrayForEach(item, body) if (strncmp(item->string, "guided_", 7) == 0 &&
-                                       !cJSON_IsNull(item)) return true;
+    cJSON_ArrayForEach(item, body)
+    {
+        if (strncmp(item->string, "guided_", 7) == 0 && !cJSON_IsNull(item))
+            return true;
+    }
     if (!is_free_format(gg_json_get(body, "response_format")))
         return true;
     const cJSON *choice = gg_json_get(body, "tool_choice");

@@ -202,7 +202,7 @@ static void tell(const session *s)
     gg_print(&out);
     fflush(stdout);
     for (size_t i = 0; i < s->told; i++)
-        gg_tell_warnings(s->cli, &s->runs[i].collected.figures, s->groups);
+        gg_tell_warnings(&s->runs[i].collected.figures, s->groups);
     gg_buf_free(&out);
 }
 

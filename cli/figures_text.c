@@ -9,7 +9,6 @@
 #define CELL_ROOM     48
 #define FORFEIT_SHARE 0.1 /* more than this is told */
 #define SIGNAL_SHARE  0.5
-#define REPAIRS_TURN  0.05 /* repairs a reply */
 
 /* "16.8 %", "-" for a rate of nothing. */
 static const char *percent(double rate, char out[CELL_ROOM])
@@ -229,47 +228,40 @@ void gg_tell_table(const gg_told_run *runs, size_t count, const gg_env_info *gam
     }
 }
 
-static int64_t repair_total(const gg_figures *f)
+static const char *most_repaired(const gg_figures *f)
 {
-    int64_t total = 0;
-
-    for (size_t i = 0; i < f->repair_count; i++)
-        total += f->repairs[i].count;
-    return total;
-}
-
-static void warn_of_repairs(const gg_figures *f)
-{
-    int64_t repairs = repair_total(f);
-    double replies = f->mean_turns *
-                     (double)(f->planned - f->by_outcome[GG_ERRORED] - f->by_outcome[GG_UNPLAYED]);
     size_t most = 0;
 
-    if (!(replies > 0) || (double)repairs <= REPAIRS_TURN * replies)
-        return;
     for (size_t i = 1; i < f->repair_count; i++)
         if (f->repairs[i].count > f->repairs[most].count)
             most = i;
-    gg_complain("warning: %lld tool calls had to be repaired, most often \"%s\"; the server's "
-                "tool-call parser may not fit the model",
-                (long long)repairs, f->repairs[most].kind);
+    return f->repair_count ? f->repairs[most].kind : "";
 }
 
-void gg_tell_warnings(const gg_cli *cli, const gg_figures *f, bool groups)
+static void tell_health(const gg_figures *f, bool groups)
+{
+    gg_warning list[GG_WARNINGS_MAX];
+    size_t count = gg_health_warnings(&f->health, groups, list);
+
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(list[i].kind, "repairs") == 0)
+            gg_complain("warning: %s, most often \"%s\"; the server's tool-call parser may not fit "
+                        "the model",
+                        list[i].text, most_repaired(f));
+        else
+            gg_complain("warning: %s", list[i].text);
+}
+
+void gg_tell_warnings(const gg_figures *f, bool groups)
 {
     char a[CELL_ROOM];
-    int64_t errored = f->by_outcome[GG_ERRORED], truncated = f->by_outcome[GG_TRUNCATED];
+    int64_t errored = f->by_outcome[GG_ERRORED];
     int64_t over = f->planned - errored - f->by_outcome[GG_UNPLAYED];
 
     if (errored > 0)
         gg_complain("warning: %lld episodes errored and are not in the solve rate; counted as "
                     "unsolved it would be %s",
                     (long long)errored, percent(f->solve_rate_pessimistic, a));
-    if (truncated > 0)
-        gg_complain("warning: %lld episodes (%s) were cut short by the token limit or a full "
-                    "context; --max-tokens is %lld a reply",
-                    (long long)truncated, percent((double)truncated / (double)over, a),
-                    (long long)gg_opt_int(cli->opts, GG_OPT_MAX_TOKENS));
     if ((double)f->by_outcome[GG_FORFEITED] > FORFEIT_SHARE * (double)over)
         gg_complain("warning: %lld episodes were forfeited: the model stopped calling the tool, or "
                     "called it too often",
@@ -278,5 +270,5 @@ void gg_tell_warnings(const gg_cli *cli, const gg_figures *f, bool groups)
         gg_complain("warning: %lld of %lld groups have no signal: all plays of a task earned the "
                     "same; training learns nothing from them",
                     (long long)f->groups_without_signal, (long long)f->groups);
-    warn_of_repairs(f);
+    tell_health(f, groups);
 }

@@ -18,6 +18,6 @@ void gg_tell_table(const gg_told_run *runs, size_t count, const gg_env_info *gam
 /* "planned 256 = solved 43 + ..." */
 void gg_tell_ledger(const gg_figures *figures, gg_buf *out);
 /* To stderr: what should not be overlooked, and what to do about it. */
-void gg_tell_warnings(const gg_cli *cli, const gg_figures *figures, bool groups);
+void gg_tell_warnings(const gg_figures *figures, bool groups);
 
 #endif

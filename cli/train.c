@@ -229,6 +229,15 @@ static void tell(const gg_training *t, const gg_training_figures *f, const char 
         gg_buf_printf(out, "weights: %s\n", adapter);
 }
 
+static void tell_warnings(const gg_health *health)
+{
+    gg_warning list[GG_WARNINGS_MAX];
+    size_t count = gg_health_warnings(health, true, list);
+
+    for (size_t i = 0; i < count; i++)
+        gg_complain("warning: %s", list[i].text);
+}
+
 static gg_status conclude(stage *s, gg_error *error)
 {
     const gg_training *t = &s->setup;
@@ -253,8 +262,11 @@ static gg_status conclude(stage *s, gg_error *error)
         gg_buf_reset(&out);
         tell(t, &figures, gg_buf_cstr(&adapter), stopped, &out);
     }
-    if (status == GG_OK)
+    if (status == GG_OK) {
         gg_print(&out);
+        fflush(stdout);
+        tell_warnings(&figures.health);
+    }
     gg_buf_free(&adapter);
     gg_buf_free(&out);
     return status;

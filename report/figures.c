@@ -300,6 +300,7 @@ gg_status gg_summary_figures(gg_summary *summary, gg_figures *out, gg_error *err
         means(summary, out);
         tokens(summary, out);
         groups(summary, out);
+        out->health = summary->health;
         if (summary->repair_count > 0)
             qsort(summary->repairs, summary->repair_count, sizeof *summary->repairs, by_kind);
         out->repairs = summary->repairs;

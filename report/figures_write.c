@@ -106,6 +106,15 @@ static void repairs(const gg_figures *f, gg_buf *out)
     gg_buf_char(out, '}');
 }
 
+static void warnings(const gg_figures *f, bool groups, gg_buf *out)
+{
+    gg_warning list[GG_WARNINGS_MAX];
+    size_t told = gg_health_warnings(&f->health, groups, list);
+
+    key(out, "warnings");
+    gg_warnings_write(list, told, out);
+}
+
 void gg_figures_write(const gg_figures *figures, const gg_summary_list *list, bool groups,
                       gg_buf *out)
 {
@@ -122,6 +131,7 @@ void gg_figures_write(const gg_figures *figures, const gg_summary_list *list, bo
         count(out, "groups_refused", figures->groups_refused);
         count(out, "groups_without_signal", figures->groups_without_signal);
     }
+    warnings(figures, groups, out);
     gg_buf_str(out, ",\"list\":{\"name\":");
     gg_buf_json_str(out, list->name);
     count(out, "count", (int64_t)list->count);

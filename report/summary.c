@@ -131,6 +131,7 @@ gg_status gg_summary_add(gg_summary *summary, const gg_episode *episode, gg_erro
         status = add_turn(summary, play, &episode->turns[t], error);
     if (status != GG_OK)
         return status;
+    gg_health_add(&summary->health, episode);
     play->outcome = episode->outcome;
     play->turns = (int64_t)episode->turn_count;
     play->moves = episode->moves;

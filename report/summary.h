@@ -16,6 +16,7 @@
 #include <guessgym/buf.h>
 #include <guessgym/record.h>
 
+#include "core/health.h"
 #include "core/run.h"
 #include "core/stats.h"
 
@@ -67,6 +68,7 @@ typedef struct gg_figures {
     double wall_s;                /* time in which at least one play was under way */
     double reward_mean;
     int64_t groups, groups_refused, groups_without_signal; /* groups = those that are whole */
+    gg_health health;
 } gg_figures;
 
 gg_status gg_summary_figures(gg_summary *summary, gg_figures *out, gg_error *error);

@@ -18,6 +18,7 @@ struct gg_summary {
     char *measure_name;
     gg_repair_count *repairs;
     size_t repair_count;
+    gg_health health;
     int64_t *histogram; /* storage of the last gg_figures */
 };
 

@@ -76,6 +76,7 @@ static gg_status add_line(void *context, const char *text, size_t len, size_t nu
         add_tokens(&f->sample, tokens, "sample");
         add_tokens(&f->train, tokens, "train");
         f->wall_s += number(line, "wall_s");
+        gg_health_read(&f->health, gg_json_get(line, "health"));
         add_validation(f, line, step);
         if (step > 0)
             add_step(f, line, step);
@@ -151,6 +152,10 @@ void gg_training_write(const gg_training_figures *f, const gg_summary_list *list
     gg_buf_str(out, ",\"list\":{\"name\":");
     gg_buf_json_str(out, list->name);
     gg_buf_printf(out, ",\"count\":%zu,\"identity\":\"%s\"}", list->count, list->identity);
+    gg_warning warnings[GG_WARNINGS_MAX];
+    size_t count = gg_health_warnings(&f->health, true, warnings);
+    gg_buf_str(out, ",\"warnings\":");
+    gg_warnings_write(warnings, count, out);
     member_text(out, "adapter", adapter);
     member_text(out, "stopped", stopped);
     gg_buf_char(out, '}');

@@ -17,6 +17,7 @@ typedef struct gg_training_figures {
     double val_before, val_after; /* first and last validation; NaN when there was none */
     int64_t val_before_step, val_after_step;
     double cost_usd, wall_s; /* NaN when unknown */
+    gg_health health;        /* of all plays, those of validation too */
 } gg_training_figures;
 
 gg_status gg_training_read(const gg_run *run, gg_training_figures *out, gg_error *error);

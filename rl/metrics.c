@@ -261,6 +261,8 @@ void gg_step_count_plays(gg_step_count *count, gg_episode *const *plays, size_t 
     for (size_t i = 0; i < plays_count; i++) {
         count->planned++;
         count->by_outcome[plays[i] ? plays[i]->outcome : GG_UNPLAYED]++;
+        if (plays[i])
+            gg_health_add(&count->health, plays[i]);
         for (size_t t = 0; plays[i] && t < plays[i]->turn_count; t++) {
             add_tokens(&count->prefill, plays[i]->turns[t].usage.prompt);
             add_tokens(&count->sample, plays[i]->turns[t].usage.completion);
@@ -286,5 +288,6 @@ void gg_step_count_write(const gg_step_count *count, gg_buf *out)
     write_count(out, "},\"tokens\":{\"prefill\":", count->prefill);
     write_count(out, ",\"sample\":", count->sample);
     write_count(out, ",\"train\":", count->train);
-    gg_buf_char(out, '}');
+    gg_buf_str(out, "},\"health\":");
+    gg_health_write(&count->health, out);
 }

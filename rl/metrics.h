@@ -7,6 +7,7 @@
 #ifndef GG_RL_METRICS_H
 #define GG_RL_METRICS_H
 
+#include "core/health.h"
 #include "rl/datum.h"
 #include "rl/groups.h"
 
@@ -44,6 +45,7 @@ void gg_metrics_write(const gg_metrics *metrics, gg_buf *out);
 typedef struct gg_step_count {
     int64_t planned, by_outcome[GG_OUTCOME_COUNT];
     int64_t prefill, sample, train; /* tokens; GG_TOKENS_UNKNOWN once a reply did not say */
+    gg_health health;
 } gg_step_count;
 void gg_step_count_plays(gg_step_count *count, gg_episode *const *plays, size_t plays_count);
 void gg_step_count_write(const gg_step_count *count, gg_buf *out);

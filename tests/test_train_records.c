@@ -104,7 +104,10 @@ static void ledger_and_tokens(void **state)
     assert_string_equal(gg_buf_cstr(&out),
                         "\"ledger\":{\"planned\":3,\"unplayed\":1,\"solved\":1,\"lost\":0,"
                         "\"forfeited\":0,\"truncated\":0,"
-                        "\"errored\":1},\"tokens\":{\"prefill\":30,\"sample\":7,\"train\":0}");
+                        "\"errored\":1},\"tokens\":{\"prefill\":30,\"sample\":7,\"train\":0},"
+                        "\"health\":{\"plays\":1,\"truncated\":0,\"stalled\":1,\"replies\":2,"
+                        "\"repairs\":0,\"no_usage\":0,\"untrainable\":1,\"reasons\":{"
+                        "\"unknown\":1}}");
     /* One reply that did not say makes the sum unknown, never smaller. */
     gg_step_count_plays(&count, plays + 3, 1);
     assert_int_equal(count.sample, GG_TOKENS_UNKNOWN);

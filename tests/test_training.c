@@ -95,7 +95,7 @@ static void writes_its_json(void **state)
                         "\"stale_datums\":3,\"tokens\":{\"prefill\":210,\"sample\":50,\"train\":"
                         "130},\"cost_usd\":1.25,\"wall_s\":6,"
                         "\"list\":{\"name\":\"rows.jsonl\",\"count\":2,\"identity\":\"abc\"},"
-                        "\"adapter\":\"d/adapter.json\",\"stopped\":null}");
+                        "\"warnings\":[],\"adapter\":\"d/adapter.json\",\"stopped\":null}");
     gg_buf_free(&out);
 }
 
