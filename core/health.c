@@ -123,8 +123,7 @@ static const struct {
     {"repairs", "repairs of tool calls in", "replies", ""},
     {"prompt_stalled", "of", "episodes",
      ": the prompt stopped growing though the conversation went on; the endpoint may drop its "
-     "front "
-     "without a word, because its context is too small"},
+     "front silently, because its context is too small"},
     {"usage_missing", "of", "replies",
      " came without token counts: tokens and costs are not known"},
     {"untrainable", "of", "episodes", " cannot be trained on, most often because of "},
