@@ -190,7 +190,7 @@ static const gg_opt rows[GG_OPT_COUNT] = {
     NULL, "compare the tasks that both runs played when their lists differ"},
 
 [GG_OPT_POLICY] = {"policy", NULL, 'p', GG_VALUE_TEXT, "NAME", "letters", NULL, 0, 0, 0, PLAYER,
-    BIT(SERVE_POLICY), NULL, "the embedded policy to serve"},
+    SERVERS, NULL, "the embedded policy to serve; of a service: the one for models that are not here"},
 [GG_OPT_LISTEN_POLICY] = {"listen", NULL, 'l', GG_VALUE_TEXT, "HOST:PORT", "127.0.0.1:8000", NULL,
     0, 0, 0, RUN, BIT(SERVE_POLICY), NULL, LISTEN},
 [GG_OPT_LISTEN_SERVICE] = {"listen", NULL, 'l', GG_VALUE_TEXT, "HOST:PORT", "127.0.0.1:8070", NULL,

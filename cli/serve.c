@@ -90,6 +90,7 @@ gg_exit gg_cmd_serve_service(gg_cli *cli)
         .state_dir = gg_opt_text(cli->opts, GG_OPT_STATE),
         .s3_root = gg_opt_text(cli->opts, GG_OPT_S3_ROOT),
         .account = gg_opt_text(cli->opts, GG_OPT_ACCOUNT),
+        .model = gg_opt_text(cli->opts, GG_OPT_POLICY),
         .settings = settings.len ? gg_buf_cstr(&settings) : NULL,
         .seed = (uint64_t)gg_opt_int(cli->opts, GG_OPT_SEED),
         .threads = (unsigned)gg_opt_int(cli->opts, GG_OPT_THREADS),

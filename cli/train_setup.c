@@ -145,6 +145,7 @@ static gg_status start_service(gg_training *t, gg_error *error)
     const gg_service_options options = {.listen = "127.0.0.1:0",
                                         .state_dir = gg_buf_cstr(&state),
                                         .s3_root = gg_opt_text(t->cli->opts, GG_OPT_S3_ROOT),
+                                        .model = t->game->info.default_policy,
                                         .settings = t->game->config,
                                         .seed = (uint64_t)gg_opt_int(t->cli->opts, GG_OPT_SEED)};
     gg_status status = gg_buf_status(&state, "a path", error);

@@ -61,7 +61,7 @@ static gg_status check_count(const cJSON *root, const char *name, int64_t wanted
                    (long long)value, (long long)wanted, advice);
 }
 
-/* Whether it was made for this policy, with these lists. */
+/* Whether it was made for this policy, opened on the same things. */
 static gg_status check_fit(const cJSON *root, const gg_policy *policy, gg_error *error)
 {
     const char *schema = gg_json_text(root, "schema");
@@ -69,12 +69,11 @@ static gg_status check_fit(const cJSON *root, const gg_policy *policy, gg_error 
         return gg_fail(error, GG_E_FORMAT, "this is no adapter: its schema is not " SCHEMA);
     gg_status status = check_text(root, "policy", gg_policy_name(policy),
                                   "give it to the policy it was trained for", error);
-    if (status == GG_OK)
-        status = check_count(root, "length", gg_policy_length(policy),
-                             "use words of the length it was trained with", error);
-    if (status == GG_OK)
-        status = check_text(root, "lists", gg_policy_lists(policy),
-                            "use the word lists it was trained with", error);
+    size_t count;
+    const gg_policy_trait *trait = gg_policy_traits(policy, &count);
+    for (; status == GG_OK && count > 0; count--, trait++)
+        status = trait->text ? check_text(root, trait->name, trait->text, trait->advice, error)
+                             : check_count(root, trait->name, trait->number, trait->advice, error);
     if (status == GG_OK)
         status = check_count(root, "vocabulary", gg_policy_vocabulary(policy),
                              "it was trained by another version of guessgym; train again", error);
@@ -147,14 +146,19 @@ gg_status gg_adapter_read(const char *path, const gg_policy *policy, gg_adapter 
 gg_status gg_adapter_write(const gg_adapter *adapter, const gg_policy *policy, gg_buf *out,
                            gg_error *error)
 {
+    size_t count;
+    const gg_policy_trait *traits = gg_policy_traits(policy, &count);
     gg_buf_str(out, "{\"schema\":\"" SCHEMA "\",\"policy\":");
     gg_buf_json_str(out, adapter->policy);
     gg_buf_str(out, ",\"vocabulary\":");
     gg_buf_int(out, gg_policy_vocabulary(policy));
-    gg_buf_str(out, ",\"length\":");
-    gg_buf_int(out, gg_policy_length(policy));
-    gg_buf_str(out, ",\"lists\":");
-    gg_buf_json_str(out, gg_policy_lists(policy));
+    for (size_t i = 0; i < count; i++) {
+        gg_buf_printf(out, ",\"%s\":", traits[i].name);
+        if (traits[i].text)
+            gg_buf_json_str(out, traits[i].text);
+        else
+            gg_buf_int(out, traits[i].number);
+    }
     gg_buf_str(out, ",\"rank\":");
     gg_buf_double(out, adapter->rank);
     gg_buf_str(out, ",\"alpha\":");

@@ -3,7 +3,8 @@
  *
  * {"schema":"guessgym.adapter/1","policy":"letters","vocabulary":N,"length":5,"lists":"<digest>",
  *  "rank":32,"alpha":64,"version":100,"adapter":[...]} - numbers that read back bit for bit, so the
- * same training gives the same bytes. Unknown keys are passed over.
+ * same training gives the same bytes. Between the vocabulary and the rank stand the policy's traits
+ * (gg_policy_traits). Unknown keys are passed over.
  */
 #ifndef GG_POLICY_ADAPTER_H
 #define GG_POLICY_ADAPTER_H
@@ -28,7 +29,7 @@ double gg_adapter_scale(double rank, double alpha);
 
 /* Fresh: all zero, version 0, the default rank and alpha. */
 gg_status gg_adapter_new(const gg_policy *policy, gg_adapter *out, gg_error *error);
-/* An adapter of another policy, other lists, word length or vocabulary is GG_E_CONFIG; anything
+/* An adapter of another policy, other traits or another vocabulary is GG_E_CONFIG; anything
  * that is no adapter is GG_E_FORMAT. On failure *out is empty. */
 gg_status gg_adapter_read(const char *path, const gg_policy *policy, gg_adapter *out,
                           gg_error *error);

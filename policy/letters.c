@@ -18,16 +18,6 @@ void gg_letters_init(gg_letters *letters, const gg_vocabulary *vocabulary, const
     memcpy(letters->base, start, sizeof start);
 }
 
-void gg_letters_effective(const gg_letters *letters, const gg_weights *weights, double scale,
-                          double out[GG_LETTER_WEIGHTS_MAX])
-{
-    memcpy(out, letters->base, letters->weight_count * sizeof *out);
-    if (!weights)
-        return;
-    for (size_t i = 0; i < letters->weight_count; i++)
-        out[i] += scale * weights->adapter[i];
-}
-
 /* What the marks still ask of the places from walk->place on. */
 typedef struct demand {
     int8_t later[GG_LETTERS]; /* copies that known greens there will bring */
@@ -162,7 +152,7 @@ void gg_letters_logprobs(const gg_letters *letters, const double *weights, const
 
 /* Adds factor x d log p(pick) / d weights: the chosen branch's features less their mean. */
 static void add_gradient(const gg_walk *walk, const gg_choice *choice, int pick, double factor,
-                         double sum[GG_LETTER_WEIGHTS_MAX])
+                         double *sum)
 {
     double *bias = sum + GG_LETTER_FEATURES + (size_t)walk->place * GG_LETTERS;
     double fresh = 0, log_words = 0;
@@ -178,11 +168,9 @@ static void add_gradient(const gg_walk *walk, const gg_choice *choice, int pick,
     sum[GG_FEATURE_LOG_WORDS] += log_words;
 }
 
-void gg_letters_gradient(const gg_letters *letters, const double *weights, double scale,
-                         const int32_t *input, const int32_t *target, size_t n,
-                         const double *upstream, double *gradient)
+void gg_letters_gradient(const gg_letters *letters, const double *weights, const int32_t *input,
+                         const int32_t *target, size_t n, const double *upstream, double *sum)
 {
-    double sum[GG_LETTER_WEIGHTS_MAX] = {0};
     gg_walk walk;
     gg_choice choice;
     gg_walk_start(&walk, letters->vocabulary, letters->trie);
@@ -196,6 +184,4 @@ void gg_letters_gradient(const gg_letters *letters, const double *weights, doubl
         if (pick >= 0 && choice.count > 1)
             add_gradient(&walk, &choice, pick, upstream[i], sum);
     }
-    for (size_t k = 0; k < letters->weight_count; k++)
-        gradient[k] += scale * sum[k];
 }

@@ -13,6 +13,7 @@
 #ifndef GG_POLICY_LETTERS_H
 #define GG_POLICY_LETTERS_H
 
+#include "policy/draw.h"
 #include "policy/walk.h"
 
 enum gg_letter_feature {
@@ -53,29 +54,17 @@ typedef struct gg_choice {
 /* `weights` are effective ones; the walk must be at GG_NEXT_LETTER. */
 void gg_letters_choose(const gg_walk *walk, const double *weights, gg_choice *choice);
 
-/* Effective weights: base + scale x adapter. `weights` NULL = base. */
-void gg_letters_effective(const gg_letters *letters, const gg_weights *weights, double scale,
-                          double out[GG_LETTER_WEIGHTS_MAX]);
-
-/* As gg_policy_logprobs and gg_policy_gradient; ids are in range. */
+/* As gg_policy_api has them; ids are in range. */
 void gg_letters_logprobs(const gg_letters *letters, const double *weights, const int32_t *input,
                          const int32_t *target, size_t n, const double *wanted, double *out);
-void gg_letters_gradient(const gg_letters *letters, const double *weights, double scale,
-                         const int32_t *input, const int32_t *target, size_t n,
-                         const double *upstream, double *gradient);
-
-/* How to draw a letter. */
-typedef struct gg_sampling {
-    double temperature, top_p; /* temperature 0 = the likeliest, first in the alphabet on a tie */
-    uint64_t seed;
-    size_t max_tokens;
-    const uint8_t *forced; /* a word (letters 0-25) to write instead of drawing one, or NULL */
-} gg_sampling;
+void gg_letters_gradient(const gg_letters *letters, const double *weights, const int32_t *input,
+                         const int32_t *target, size_t n, const double *upstream, double *sum);
 
 /* Continues the walk until the closing token or max_tokens; appends ids to the reply and, unless a
  * word is forced, their log-probabilities at temperature 1 and top_p 1, whatever was drawn with.
- * Sets finish_reason to "stop" or "length". GG_E_MEMORY is the only failure. */
+ * `forced` is a word (letters 0-25) to write instead of drawing one, or NULL. Sets finish_reason to
+ * "stop" or "length". GG_E_MEMORY is the only failure. */
 gg_status gg_letters_sample(const double *weights, gg_walk *walk, const gg_sampling *sampling,
-                            gg_policy_reply *reply);
+                            const uint8_t *forced, gg_policy_reply *reply);
 
 #endif

@@ -1,40 +1,24 @@
 #include "policy/policy.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/near.h"
-#include "policy/letters.h"
+#include "policy/api.h"
+#include "policy/letters_policy.h"
 #include "policy/reply.h"
-#include "policy/solver.h"
 #include "policy/template.h"
 
-#define DEFAULT_LENGTH 5
+#define LIST_ROOM 256 /* bytes of the list of names in an error sentence */
 
-typedef struct kind {
-    const char *name;
-    bool trainable;
-    gg_baseline baseline; /* where it is not trainable */
-} kind;
-
-#define KINDS 7
-static const kind kinds[KINDS] = {
-    {"letters", true, GG_BASELINE_RANDOM},         {"random", false, GG_BASELINE_RANDOM},
-    {"consistent", false, GG_BASELINE_CONSISTENT}, {"entropy", false, GG_BASELINE_ENTROPY},
-    {"buckets", false, GG_BASELINE_BUCKETS},       {"expected", false, GG_BASELINE_EXPECTED},
-    {"minimax", false, GG_BASELINE_MINIMAX},
+/* Every policy, in the order in which --help lists them; the names once more, as others want
+ * them. */
+static const gg_policy_api *const policies[] = {
+    &gg_letters_policy,     &gg_solver_policies[0], &gg_solver_policies[1], &gg_solver_policies[2],
+    &gg_solver_policies[3], &gg_solver_policies[4], &gg_solver_policies[5],
 };
-static const char *const kind_names[KINDS + 1] = {
+#define POLICIES (sizeof policies / sizeof *policies)
+static const char *const policy_names[POLICIES + 1] = {
     "letters", "random", "consistent", "entropy", "buckets", "expected", "minimax", NULL,
-};
-
-struct gg_policy {
-    const kind *kind;
-    gg_words *words;
-    gg_vocabulary vocabulary;
-    gg_trie trie;
-    gg_letters letters;
-    gg_solver *solver; /* of a baseline */
 };
 
 static const struct effort {
@@ -63,199 +47,134 @@ gg_status gg_effort_parse(const char *name, gg_effort *out, gg_error *error)
                    name);
 }
 
+/* ---- which policy ---- */
+
 const char *const *gg_policy_names(void)
 {
-    return kind_names;
+    return policy_names;
 }
 
-static gg_status find_kind(const char *name, const kind **out, gg_error *error)
+static const gg_policy_api *find(const char *name)
 {
-    for (size_t i = 0; i < KINDS; i++) {
-        if (strcmp(kinds[i].name, name) == 0) {
-            *out = &kinds[i];
-            return GG_OK;
-        }
-    }
-    const char *near = gg_near_miss(name, kind_names, KINDS);
-    return gg_fail(error, GG_E_CONFIG,
-                   "there is no policy \"%.40s\"%s%s%s; known are letters, random, consistent, "
-                   "entropy, buckets, expected and minimax",
-                   name, near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
+    for (size_t i = 0; i < POLICIES; i++)
+        if (strcmp(policies[i]->name, name) == 0)
+            return policies[i];
+    return NULL;
 }
 
-/* A path from the settings; empty is the same as absent. */
-static const char *path_setting(const cJSON *settings, const char *name)
+bool gg_policy_name_trainable(const char *name)
 {
-    const char *path = gg_json_text(settings, name);
-    return path && *path ? path : NULL;
+    const gg_policy_api *api = find(name);
+    return api && api->trainable;
 }
 
-static gg_status length_setting(const cJSON *settings, int *length, gg_error *error)
+static gg_status refuse_name(const char *name, gg_error *error)
 {
-    const cJSON *value = gg_json_get(settings, "length");
-    double number = DEFAULT_LENGTH;
-    if (cJSON_IsString(value))
-        number = strtod(value->valuestring, NULL);
-    else if (value)
-        number = cJSON_IsNumber(value) ? value->valuedouble : 0;
-    if (!(number >= GG_WORD_MIN && number <= GG_WORD_MAX) || number != (double)(int)number)
-        return gg_fail(error, GG_E_CONFIG, "the setting length must be a whole number, %d to %d",
-                       GG_WORD_MIN, GG_WORD_MAX);
-    *length = (int)number;
-    return GG_OK;
-}
-
-static gg_status load_words(const char *settings, gg_words **out, gg_error *error)
-{
-    cJSON *root = NULL;
-    int length = DEFAULT_LENGTH;
-    gg_status status = GG_OK;
-    if (settings)
-        status = gg_json_parse(settings, strlen(settings), &root, error);
-    if (status == GG_OK)
-        status = length_setting(root, &length, error);
-    if (status == GG_OK)
-        status = gg_words_load(path_setting(root, "answers"), path_setting(root, "allowed"), length,
-                               out, error);
-    cJSON_Delete(root);
-    return status;
-}
-
-static gg_status open_parts(gg_policy *p, const char *settings, gg_error *error)
-{
-    gg_status status = load_words(settings, &p->words, error);
-    if (status == GG_OK)
-        status = gg_vocabulary_init(&p->vocabulary, error);
-    if (status == GG_OK)
-        status = gg_trie_init(&p->trie, p->words, error);
-    if (status != GG_OK)
-        return status;
-    gg_letters_init(&p->letters, &p->vocabulary, &p->trie);
-    return p->kind->trainable ? GG_OK
-                              : gg_solver_new(p->words, p->kind->baseline, &p->solver, error);
+    const char *near = gg_near_miss(name, policy_names, POLICIES);
+    gg_buf list;
+    gg_buf_init(&list, LIST_ROOM);
+    for (size_t i = 0; i < POLICIES; i++)
+        gg_buf_printf(&list, "%s%s",
+                      i == 0             ? ""
+                      : i + 1 < POLICIES ? ", "
+                                         : " and ",
+                      policy_names[i]);
+    gg_fail(error, GG_E_CONFIG, "there is no policy \"%.40s\"%s%s%s; known are %s", name,
+            near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "",
+            gg_buf_cstr(&list));
+    gg_buf_free(&list);
+    return GG_E_CONFIG;
 }
 
 gg_status gg_policy_open(const char *name, const char *settings, gg_policy **out, gg_error *error)
 {
-    const kind *found = NULL;
+    const gg_policy_api *api = find(name);
     *out = NULL;
-    gg_status status = find_kind(name, &found, error);
-    if (status != GG_OK)
-        return status;
-    gg_policy *p = calloc(1, sizeof *p);
-    if (!p)
-        return gg_fail(error, GG_E_MEMORY, "not enough memory for the policy %s", name);
-    p->kind = found;
-    status = open_parts(p, settings, error);
-    if (status != GG_OK) {
-        gg_policy_close(p);
-        return status;
-    }
-    *out = p;
-    return GG_OK;
+    if (!api)
+        return refuse_name(name, error);
+    gg_status status = api->open(api, settings, out, error);
+    if (status == GG_OK)
+        (*out)->api = api;
+    return status;
 }
 
 void gg_policy_close(gg_policy *p)
 {
-    if (!p)
-        return;
-    gg_solver_free(p->solver);
-    gg_trie_free(&p->trie);
-    gg_vocabulary_free(&p->vocabulary);
-    gg_words_free(p->words);
-    free(p);
+    if (p)
+        p->api->close(p);
 }
 
 const char *gg_policy_name(const gg_policy *p)
 {
-    return p->kind->name;
+    return p->api->name;
 }
 
 bool gg_policy_trainable(const gg_policy *p)
 {
-    return p->kind->trainable;
+    return p->api->trainable;
 }
 
 size_t gg_policy_weight_count(const gg_policy *p)
 {
-    return p->kind->trainable ? p->letters.weight_count : 0;
+    return p->weight_count;
 }
 
 int32_t gg_policy_vocabulary(const gg_policy *p)
 {
-    return p->vocabulary.size;
+    return gg_tokenizer_size(p->tokenizer);
 }
 
-const char *gg_policy_lists(const gg_policy *p)
+const gg_policy_trait *gg_policy_traits(const gg_policy *p, size_t *count)
 {
-    return gg_words_digest(p->words);
+    *count = p->trait_count;
+    return p->traits;
 }
 
-int gg_policy_length(const gg_policy *p)
-{
-    return p->trie.length;
-}
+/* ---- checks ---- */
 
 static gg_status check_weights(const gg_policy *p, const gg_weights *weights, gg_error *error)
 {
-    if (!weights || !p->kind->trainable || weights->n == p->letters.weight_count)
+    if (!weights || !p->api->trainable || weights->n == p->weight_count)
         return GG_OK;
     return gg_fail(error, GG_E_ARGUMENT, "the adapter has %zu numbers, the policy %s has %zu",
-                   weights->n, p->kind->name, p->letters.weight_count);
+                   weights->n, p->api->name, p->weight_count);
 }
 
 static gg_status check_trainable(const gg_policy *p, const gg_weights *weights, gg_error *error)
 {
-    if (!p->kind->trainable)
+    if (!p->api->trainable)
         return gg_fail(error, GG_E_STATE,
                        "the policy %s is no token model: it has no log-probabilities to train",
-                       p->kind->name);
+                       p->api->name);
     return check_weights(p, weights, error);
 }
 
 static gg_status check_ids(const gg_policy *p, const int32_t *ids, size_t count, gg_error *error)
 {
+    int32_t vocabulary = gg_policy_vocabulary(p);
     for (size_t i = 0; i < count; i++)
-        if (ids[i] < 0 || ids[i] >= p->vocabulary.size)
+        if (ids[i] < 0 || ids[i] >= vocabulary)
             return gg_fail(error, GG_E_ARGUMENT,
                            "token %zu is %d, outside the vocabulary of %d ids", i, (int)ids[i],
-                           (int)p->vocabulary.size);
+                           (int)vocabulary);
     return GG_OK;
 }
 
-static void walk_over(const gg_policy *p, gg_walk *walk, const int32_t *ids, size_t count)
+/* base + scale x adapter. `weights` NULL = base. */
+static void add_adapter(const gg_policy *p, const gg_weights *weights, double scale,
+                        double out[GG_POLICY_WEIGHTS_MAX])
 {
-    gg_walk_start(walk, &p->vocabulary, &p->trie);
-    for (size_t i = 0; i < count; i++)
-        gg_walk_put(walk, ids[i]);
+    for (size_t i = 0; i < p->weight_count; i++)
+        out[i] = weights ? p->base[i] + scale * weights->adapter[i] : p->base[i];
 }
 
-/* Continues the walk by the policy's own way of choosing. */
-static gg_status sample(const gg_policy *p, const gg_weights *weights, double scale, gg_walk *walk,
-                        gg_sampling *sampling, gg_policy_reply *reply, gg_error *error)
-{
-    double effective[GG_LETTER_WEIGHTS_MAX];
-    uint8_t forced[GG_WORD_MAX];
-    if (p->solver) {
-        const char *word;
-        gg_status status = gg_solver_pick(p->solver, &walk->board, sampling->seed, &word, error);
-        if (status != GG_OK)
-            return status;
-        for (int i = 0; i < p->trie.length; i++)
-            forced[i] = (uint8_t)(word[i] - 'a');
-        sampling->forced = forced;
-    } else {
-        gg_letters_effective(&p->letters, weights, scale, effective);
-    }
-    if (gg_letters_sample(effective, walk, sampling, reply) != GG_OK)
-        return gg_fail(error, GG_E_MEMORY, "not enough memory for a reply");
-    return GG_OK;
-}
+/* ---- replies ---- */
 
 gg_status gg_policy_reply_to(const gg_policy *p, const gg_weights *weights, double scale,
                              const gg_policy_request *request, gg_policy_reply *reply,
                              gg_error *error)
 {
+    double effective[GG_POLICY_WEIGHTS_MAX];
     gg_reply_reset(reply);
     gg_status status = check_weights(p, weights, error);
     if (status != GG_OK)
@@ -263,20 +182,20 @@ gg_status gg_policy_reply_to(const gg_policy *p, const gg_weights *weights, doub
     if (request->max_tokens < 1)
         return gg_fail(error, GG_E_ARGUMENT, "max_tokens must be at least 1");
     gg_ids prompt = gg_reply_take_prompt(reply);
-    gg_effort effort = p->kind->trainable ? request->effort : GG_EFFORT_LOW;
-    status = gg_template_prompt(&p->vocabulary, request->messages, request->tools, effort, &prompt,
-                                error);
+    gg_effort effort = p->api->trainable ? request->effort : GG_EFFORT_LOW;
+    status =
+        gg_template_prompt(p->tokenizer, request->messages, request->tools, effort, &prompt, error);
     gg_reply_give_prompt(reply, prompt);
     if (status != GG_OK)
         return status;
-    gg_walk walk;
     gg_sampling sampling = {.temperature = request->temperature,
                             .top_p = request->top_p,
                             .seed = request->seed,
                             .max_tokens = (size_t)request->max_tokens};
-    walk_over(p, &walk, reply->prompt_ids, reply->prompt_count);
-    status = sample(p, weights, scale, &walk, &sampling, reply, error);
-    return status == GG_OK ? gg_template_parse(&p->vocabulary, reply, error) : status;
+    add_adapter(p, weights, scale, effective);
+    status = p->api->sample(p, effective, reply->prompt_ids, reply->prompt_count, &sampling, reply,
+                            error);
+    return status == GG_OK ? gg_template_parse(p->tokenizer, reply, error) : status;
 }
 
 gg_status gg_policy_sample(const gg_policy *p, const gg_weights *weights, double scale,
@@ -284,6 +203,7 @@ gg_status gg_policy_sample(const gg_policy *p, const gg_weights *weights, double
                            double top_p, uint64_t seed, int64_t max_tokens, gg_policy_reply *reply,
                            gg_error *error)
 {
+    double effective[GG_POLICY_WEIGHTS_MAX];
     gg_reply_reset(reply);
     gg_status status = check_weights(p, weights, error);
     if (status == GG_OK)
@@ -292,17 +212,18 @@ gg_status gg_policy_sample(const gg_policy *p, const gg_weights *weights, double
         status = gg_fail(error, GG_E_ARGUMENT, "max_tokens must be at least 1");
     if (status != GG_OK)
         return status;
-    gg_walk walk;
     gg_sampling sampling = {
         .temperature = temperature, .top_p = top_p, .seed = seed, .max_tokens = (size_t)max_tokens};
-    walk_over(p, &walk, prompt, prompt_count);
-    return sample(p, weights, scale, &walk, &sampling, reply, error);
+    add_adapter(p, weights, scale, effective);
+    return p->api->sample(p, effective, prompt, prompt_count, &sampling, reply, error);
 }
+
+/* ---- the token model ---- */
 
 gg_status gg_policy_detokenize(const gg_policy *p, const int32_t *ids, size_t count, gg_buf *out,
                                gg_error *error)
 {
-    return gg_tokenizer_decode(p->vocabulary.tokenizer, ids, count, out, error);
+    return gg_tokenizer_decode(p->tokenizer, ids, count, out, error);
 }
 
 gg_status gg_policy_tokenize(const gg_policy *p, const char *text, size_t len, int32_t **ids,
@@ -312,7 +233,7 @@ gg_status gg_policy_tokenize(const gg_policy *p, const char *text, size_t len, i
     *ids = NULL;
     *count = 0;
     gg_ids_reserve(&out, 1); /* no text still gives an array to free */
-    gg_tokenizer_encode(p->vocabulary.tokenizer, text, len, &out);
+    gg_tokenizer_encode(p->tokenizer, text, len, &out);
     if (out.failed) {
         gg_ids_free(&out);
         return gg_fail(error, GG_E_MEMORY, "not enough memory for the tokens of %zu bytes", len);
@@ -326,28 +247,29 @@ gg_status gg_policy_logprobs(const gg_policy *p, const gg_weights *weights, doub
                              const int32_t *input, const int32_t *target, size_t n,
                              const double *wanted, double *out, gg_error *error)
 {
-    double effective[GG_LETTER_WEIGHTS_MAX];
+    double effective[GG_POLICY_WEIGHTS_MAX];
     gg_status status = check_trainable(p, weights, error);
     if (status == GG_OK)
         status = check_ids(p, input, n, error);
     if (status != GG_OK)
         return status;
-    gg_letters_effective(&p->letters, weights, scale, effective);
-    gg_letters_logprobs(&p->letters, effective, input, target, n, wanted, out);
-    return GG_OK;
+    add_adapter(p, weights, scale, effective);
+    return p->api->logprobs(p, effective, input, target, n, wanted, out, error);
 }
 
 gg_status gg_policy_gradient(const gg_policy *p, const gg_weights *weights, double scale,
                              const int32_t *input, const int32_t *target, size_t n,
                              const double *upstream, double *gradient, gg_error *error)
 {
-    double effective[GG_LETTER_WEIGHTS_MAX];
+    double effective[GG_POLICY_WEIGHTS_MAX], sum[GG_POLICY_WEIGHTS_MAX] = {0};
     gg_status status = check_trainable(p, weights, error);
     if (status == GG_OK)
         status = check_ids(p, input, n, error);
     if (status != GG_OK)
         return status;
-    gg_letters_effective(&p->letters, weights, scale, effective);
-    gg_letters_gradient(&p->letters, effective, scale, input, target, n, upstream, gradient);
-    return GG_OK;
+    add_adapter(p, weights, scale, effective);
+    status = p->api->gradient(p, effective, input, target, n, upstream, sum, error);
+    for (size_t k = 0; status == GG_OK && k < p->weight_count; k++)
+        gradient[k] += scale * sum[k];
+    return status;
 }

@@ -58,18 +58,28 @@ typedef struct gg_policy_reply {
     int64_t reasoning_tokens;
 } gg_policy_reply;
 
-/* `settings` are the game's own (--env-set answers=...), as JSON or NULL. */
+/* `settings` are the environment's own (--env-set NAME=...), as JSON or NULL. */
 gg_status gg_policy_open(const char *name, const char *settings, gg_policy **out, gg_error *error);
 void gg_policy_close(gg_policy *policy);
 const char *gg_policy_name(const gg_policy *policy);
 bool gg_policy_trainable(const gg_policy *policy);
 /* Known names, for --help and near misses; NULL-terminated. */
 const char *const *gg_policy_names(void);
+/* Whether there is a policy of this name that can be trained. */
+bool gg_policy_name_trainable(const char *name);
 
 size_t gg_policy_weight_count(const gg_policy *policy); /* 0 for a baseline */
 int32_t gg_policy_vocabulary(const gg_policy *policy);  /* number of token ids */
-int gg_policy_length(const gg_policy *policy);          /* letters of a word */
-const char *gg_policy_lists(const gg_policy *policy);   /* digest of the lists, hex */
+
+/* What an adapter depends on beside the vocabulary: it stands in the adapter's file and must agree.
+ * The texts are the policy's. */
+typedef struct gg_policy_trait {
+    const char *name;
+    const char *text; /* NULL: the number counts */
+    int64_t number;
+    const char *advice; /* for a user whose adapter does not agree */
+} gg_policy_trait;
+const gg_policy_trait *gg_policy_traits(const gg_policy *policy, size_t *count);
 
 /* `weights` NULL = base. Log-probabilities are of the policy itself, at temperature 1 and top_p 1,
  * whatever the reply was drawn with, as vLLM gives them by default: at another temperature they are

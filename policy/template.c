@@ -233,10 +233,10 @@ static gg_status put_tools(writer *w, gg_json_name tools)
     return GG_OK;
 }
 
-gg_status gg_template_prompt(const gg_vocabulary *vocabulary, gg_json_name messages,
+gg_status gg_template_prompt(const gg_tokenizer *tokenizer, gg_json_name messages,
                              gg_json_name tools, gg_effort effort, gg_ids *out, gg_error *error)
 {
-    writer w = {.tokenizer = vocabulary->tokenizer, .out = out, .error = error};
+    writer w = {.tokenizer = tokenizer, .out = out, .error = error};
     gg_buf_init(&w.text, messages.len + tools.len);
     gg_buf_reserve(&w.text, w.text.maximum); /* no string is longer than its JSON text */
     gg_status status = gg_buf_status(&w.text, "a prompt", error);
@@ -300,23 +300,29 @@ static void add_text(const gg_tokenizer *t, const gg_policy_reply *reply, stretc
     }
 }
 
-static void split(const gg_vocabulary *v, gg_policy_reply *reply, pieces *found)
+static bool ends_object(const gg_tokenizer *t, const gg_policy_reply *reply, stretch s)
+{
+    size_t len = 0;
+    const char *text = s.to > s.from ? gg_tokenizer_text(t, reply->ids[s.to - 1], &len) : NULL;
+    return len > 0 && text[len - 1] == '}';
+}
+
+static void split(const gg_tokenizer *t, gg_policy_reply *reply, pieces *found)
 {
     int32_t opener = GG_TOKEN_ASSISTANT;
     *found = (pieces){0};
     for (size_t at = 0; at <= reply->count;) {
         stretch s = {at, text_end(reply, at)};
         if (opener == GG_TOKEN_THINK) {
-            add_text(v->tokenizer, reply, s, &reply->reasoning);
+            add_text(t, reply, s, &reply->reasoning);
             reply->reasoning_tokens += (int64_t)(s.to - s.from) + 1 + (s.to < reply->count);
         } else if (opener == GG_TOKEN_CALL && found->name.to == 0) {
             found->name = s;
         } else if (opener == GG_TOKEN_ARGUMENTS && found->arguments.to == 0) {
             found->arguments = s;
-            found->call_complete =
-                s.to < reply->count || (s.to > s.from && reply->ids[s.to - 1] == v->close);
+            found->call_complete = s.to < reply->count || ends_object(t, reply, s);
         } else if (opener != GG_TOKEN_CALL && opener != GG_TOKEN_ARGUMENTS) {
-            add_text(v->tokenizer, reply, s, &reply->content);
+            add_text(t, reply, s, &reply->content);
         }
         if (s.to < reply->count)
             opener = reply->ids[s.to];
@@ -324,13 +330,13 @@ static void split(const gg_vocabulary *v, gg_policy_reply *reply, pieces *found)
     }
 }
 
-gg_status gg_template_parse(const gg_vocabulary *v, gg_policy_reply *reply, gg_error *error)
+gg_status gg_template_parse(const gg_tokenizer *t, gg_policy_reply *reply, gg_error *error)
 {
     pieces found;
-    split(v, reply, &found);
+    split(t, reply, &found);
     if (found.call_complete) {
-        reply->call.name = text_of(v->tokenizer, reply->ids, found.name);
-        reply->call.arguments = text_of(v->tokenizer, reply->ids, found.arguments);
+        reply->call.name = text_of(t, reply->ids, found.name);
+        reply->call.arguments = text_of(t, reply->ids, found.arguments);
         if (!reply->call.name || !reply->call.arguments)
             return gg_fail(error, GG_E_MEMORY, "not enough memory for a reply");
         if (strcmp(reply->finish_reason, "stop") == 0)

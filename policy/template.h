@@ -16,19 +16,18 @@
 #define GG_POLICY_TEMPLATE_H
 
 #include "policy/policy.h"
-#include "policy/vocabulary.h"
+#include "policy/tokenizer.h"
 
 #define GG_TEMPLATE_TOKENS_MAX (1u << 22) /* longer prompts are refused */
 
 /* Appends the prompt of messages and tools (bytes NULL = none) as they stand in a request. Wrong
  * roles and contents are GG_E_ARGUMENT and named. */
-gg_status gg_template_prompt(const gg_vocabulary *vocabulary, gg_json_name messages,
+gg_status gg_template_prompt(const gg_tokenizer *tokenizer, gg_json_name messages,
                              gg_json_name tools, gg_effort effort, gg_ids *out, gg_error *error);
 
 /* Fills reasoning, content, call, reasoning_tokens from reply->ids, and turns finish_reason "stop"
- * into "tool_calls" where there is a call. A call that was cut short is left out. Of several calls
- * the first counts. */
-gg_status gg_template_parse(const gg_vocabulary *vocabulary, gg_policy_reply *reply,
-                            gg_error *error);
+ * into "tool_calls" where there is a call. A call that was cut short is left out: one whose
+ * arguments nothing follows and that do not end with '}'. Of several calls the first counts. */
+gg_status gg_template_parse(const gg_tokenizer *tokenizer, gg_policy_reply *reply, gg_error *error);
 
 #endif

@@ -188,7 +188,7 @@ const char *gg_create_package(gg_request *request, const cJSON *in, gg_buf *out,
                             .region = request->region,
                             .account = request->service->account,
                             .description = gg_json_text(in, "ModelPackageDescription"),
-                            .base_id = base ? base : GG_DEFAULT_MODEL};
+                            .base_id = base ? base : request->service->model};
     gg_status status =
         gg_packages_register(request->service->packages, &save, gg_buf_cstr(&uri), arn, error);
     gg_buf_free(&uri);

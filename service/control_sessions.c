@@ -95,20 +95,20 @@ static const char *read_arns(gg_request *request, const cJSON *in, creation *c, 
 /* The embedded policy behind a base model. */
 static const char *choose_policy(gg_request *request, creation *c, gg_error *error)
 {
-    const char *const *names = gg_policy_names();
+    const char *const *names = gg_policy_names(), *standing = request->service->model;
     while (*names && strcmp(*names, c->base_id) != 0)
         names++;
     if (!*names)
         gg_service_say(request->service,
                        "training session %s: the model %s is not here; the embedded policy %s "
                        "stands for it",
-                       c->options.name, c->base_id, GG_DEFAULT_MODEL);
-    const char *name = *names ? *names : GG_DEFAULT_MODEL;
+                       c->options.name, c->base_id, standing);
+    const char *name = *names ? *names : standing;
     if (gg_service_policy(request->service, name, &c->options.policy, error) != GG_OK)
         return GG_INTERNAL;
     if (!gg_policy_trainable(c->options.policy))
         return gg_control_fail(error, GG_VALIDATION, "the model %s cannot be trained; use %s",
-                               c->base_id, GG_DEFAULT_MODEL);
+                               c->base_id, standing);
     return NULL;
 }
 

@@ -23,7 +23,7 @@ gg_status gg_engine_new(const gg_policy *policy, double rank, double alpha, gg_e
     *out = NULL;
     size_t n = gg_policy_weight_count(policy);
     if (!gg_policy_trainable(policy) || n == 0)
-        return gg_fail(error, GG_E_CONFIG, "%s cannot be trained; train letters",
+        return gg_fail(error, GG_E_CONFIG, "the policy %s cannot be trained",
                        gg_policy_name(policy));
     gg_engine *e = calloc(1, sizeof *e);
     double *arrays = calloc(6 * n, sizeof *arrays);

@@ -13,14 +13,13 @@
 #include "service/registry.h"
 #include "service/service.h"
 
-#define GG_DEFAULT_MODEL    "letters"           /* stands for every model that is not embedded */
 #define GG_DEFAULT_GROUP    "sagemaker-default" /* of sessions that name no package group */
 #define GG_POLICIES_MAX     8
 #define GG_CONTROL_BODY_MAX (1u << 20)
 
 struct gg_service {
     gg_server *http;
-    char *state_dir, *s3_root, *account, *settings;
+    char *state_dir, *s3_root, *account, *model, *settings;
     bool own_root; /* s3_root is ours to remove */
     uint64_t seed;
     int64_t gap_ms;

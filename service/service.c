@@ -115,6 +115,7 @@ static gg_status prepare(gg_service *service, const gg_service_options *options,
     service->log = options->log;
     service->log_context = options->log_context;
     if (!copy(&service->account, options->account ? options->account : GG_SERVICE_ACCOUNT) ||
+        !copy(&service->model, options->model ? options->model : GG_SERVICE_MODEL) ||
         !copy(&service->settings, options->settings) ||
         !copy(&service->state_dir, options->state_dir))
         return gg_fail(error, GG_E_MEMORY, "out of memory starting the service");
@@ -128,7 +129,9 @@ static gg_status prepare(gg_service *service, const gg_service_options *options,
         status = gg_registry_open(service->state_dir, &service->sessions, error);
     /* Opened now: wrong settings should be told at the start, not to the first client. */
     const gg_policy *policy;
-    return status == GG_OK ? gg_service_policy(service, GG_DEFAULT_MODEL, &policy, error) : status;
+    if (status == GG_OK && !gg_policy_name_trainable(service->model))
+        status = gg_fail(error, GG_E_CONFIG, "the policy %s cannot be trained", service->model);
+    return status == GG_OK ? gg_service_policy(service, service->model, &policy, error) : status;
 }
 
 gg_status gg_service_start(const gg_service_options *options, gg_service **out, gg_error *error)
@@ -178,6 +181,7 @@ void gg_service_stop(gg_service *service)
     free(service->state_dir);
     free(service->s3_root);
     free(service->account);
+    free(service->model);
     free(service->settings);
     pthread_mutex_destroy(&service->lock);
     free(service);
@@ -201,7 +205,7 @@ gg_status gg_service_add_adapter(gg_service *service, const char *group, const c
     char made[GG_PACKAGE_ARN_MAX + 1];
     if (!gg_text_is(group, GG_TEXT_NAME))
         return gg_fail(error, GG_E_ARGUMENT, "\"%s\" is no name for a model package group", group);
-    gg_status status = gg_service_policy(service, GG_DEFAULT_MODEL, &policy, error);
+    gg_status status = gg_service_policy(service, service->model, &policy, error);
     if (status == GG_OK)
         status = gg_adapter_read(path, policy, &adapter, error);
     if (status != GG_OK)
@@ -209,7 +213,7 @@ gg_status gg_service_add_adapter(gg_service *service, const char *group, const c
     gg_package_save save = {.group = group,
                             .region = GG_SERVICE_REGION,
                             .account = service->account,
-                            .base_id = GG_DEFAULT_MODEL,
+                            .base_id = service->model,
                             .s3_path = "s3://guessgym/imported",
                             .session = "imported",
                             .policy = policy,

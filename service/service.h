@@ -23,6 +23,7 @@
 #define GG_SERVICE_ACCOUNT "123456789012"
 #define GG_SERVICE_REGION  "us-west-2" /* where a request names none */
 #define GG_SERVICE_SEED    42
+#define GG_SERVICE_MODEL   "letters"
 #define GG_SERVICE_ARN_MAX 2048
 
 typedef struct gg_service gg_service;
@@ -36,7 +37,9 @@ typedef struct gg_service_options {
     const char *s3_root;   /* NULL = STATE_DIR/s3, without a state folder a temporary one that is
                               removed at the end */
     const char *account;   /* 12 digits; NULL = GG_SERVICE_ACCOUNT */
-    const char *settings;  /* the game's, for gg_policy_open: JSON or NULL */
+    const char *model;     /* the embedded policy that stands for every model that is not here; NULL
+                              = GG_SERVICE_MODEL */
+    const char *settings;  /* the environment's, for gg_policy_open: JSON or NULL */
     uint64_t seed;         /* of samples that name none; 0 = GG_SERVICE_SEED */
     unsigned threads;      /* of the server; 0 = 2 */
     int64_t gap_ms;        /* how long a missing number may block a session; 0 = ten minutes */
