@@ -77,12 +77,13 @@ typedef struct gg_ask {
     const char *max_tokens_key; /* "max_tokens" or "max_completion_tokens" */
     const char *extra_body;     /* JSON object merged into every request last; NULL = none */
     const char *const *drop;    /* names never sent, NULL-terminated; NULL = none */
+    bool effort_line;           /* the system prompt tells the effort, wherever else it goes */
 } gg_ask;
 #define GG_ASK_DEFAULTS                                                                            \
     {                                                                                              \
         "default", NULL, GG_EFFORT_TOP, 1.0, 1.0, 4096, true, GG_AUTO,                             \
             GG_IDS_LOGPROBS | GG_IDS_VLLM, false, GG_NUDGES, true, NULL, "/chat/completions",      \
-            NULL, GG_EPISODE_MS, "max_tokens", NULL, NULL                                          \
+            NULL, GG_EPISODE_MS, "max_tokens", NULL, NULL, false                                   \
     }
 
 /* The fixed part of a request. */

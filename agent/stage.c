@@ -131,7 +131,7 @@ static gg_status open_history(gg_actor *actor, gg_error *error)
     const gg_env_api *api = options->game->api;
     gg_buf *text = &actor->stage->notes;
     char line[64];
-    bool has_line = ask->effort && ask->effort_in == GG_EFFORT_SYSTEM_LINE;
+    bool has_line = ask->effort && (ask->effort_line || ask->effort_in == GG_EFFORT_SYSTEM_LINE);
     gg_buf_reset(text);
     if (has_line) {
         gg_buf_printf(text, "Reasoning: %s", ask->effort);
