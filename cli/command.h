@@ -53,6 +53,7 @@ gg_exit gg_cmd_mark(gg_cli *cli);
 gg_exit gg_cmd_play(gg_cli *cli);
 gg_exit gg_cmd_rescore(gg_cli *cli);
 gg_exit gg_cmd_rollout(gg_cli *cli);
+gg_exit gg_cmd_serve_agent(gg_cli *cli);
 gg_exit gg_cmd_serve_policy(gg_cli *cli);
 gg_exit gg_cmd_serve_service(gg_cli *cli);
 gg_exit gg_cmd_shape(gg_cli *cli);

@@ -8,6 +8,7 @@
 #define PLAYS        (RUNS | BIT(TRAIN))
 #define GAMES        (PLAYS | BIT(PLAY) | BIT(ENV_CHECK))
 #define SERVERS      (BIT(SERVE_POLICY) | BIT(SERVE_SERVICE))
+#define AGENT        BIT(SERVE_AGENT)
 #define WORDS        (BIT(WORDS_SPLIT) | BIT(WORDS_CHECK))
 #define EVERY        (~0ull)
 
@@ -28,21 +29,21 @@
 static const gg_opt rows[GG_OPT_COUNT] = {
     /* clang-format off */
 [GG_OPT_ENV] = {"env", NULL, 0, GG_VALUE_TEXT, "NAME|FILE.so", "guess", NULL, 0, 0, OF_RUN, TASK,
-    GAMES | BIT(SHAPE), NULL, "the game: a built-in's name or a plug-in"},
+    GAMES | BIT(SHAPE) | AGENT, NULL, "the game: a built-in's name or a plug-in"},
 [GG_OPT_ENV_SET] = {"env-set", NULL, 0, GG_VALUE_PAIRS, "KEY=VALUE", NULL, NULL, 0, 0, OF_RUN, TASK,
-    GAMES | BIT(SHAPE) | SERVERS, NULL, "a setting of the game; may be given again"},
+    GAMES | BIT(SHAPE) | SERVERS | AGENT, NULL, "a setting of the game; may be given again"},
 [GG_OPT_ANSWERS] = {"answers", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, OF_SETTING, TASK,
-    GAMES | BIT(SHAPE) | SERVERS | WORDS, NULL, "word game: words that can be hidden (the shipped list)"},
+    GAMES | BIT(SHAPE) | SERVERS | AGENT | WORDS, NULL, "word game: words that can be hidden (the shipped list)"},
 [GG_OPT_ALLOWED] = {"allowed", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, OF_SETTING, TASK,
-    GAMES | BIT(SHAPE) | SERVERS | WORDS, NULL, "word game: words that can be guessed (the shipped list)"},
+    GAMES | BIT(SHAPE) | SERVERS | AGENT | WORDS, NULL, "word game: words that can be guessed (the shipped list)"},
 [GG_OPT_LENGTH] = {"length", NULL, 0, GG_VALUE_INT, "N", NULL, NULL, 3, 12, OF_SETTING, TASK,
-    GAMES | BIT(SHAPE) | SERVERS | WORDS, NULL, "word game: letters of a word (5)"},
+    GAMES | BIT(SHAPE) | SERVERS | AGENT | WORDS, NULL, "word game: letters of a word (5)"},
 [GG_OPT_GUESSES] = {"guesses", NULL, 0, GG_VALUE_INT, "N", NULL, NULL, 1, 32, OF_SETTING, TASK,
-    GAMES | BIT(SHAPE) | SERVERS, NULL, "word game: guesses a game (6)"},
+    GAMES | BIT(SHAPE) | SERVERS | AGENT, NULL, "word game: guesses a game (6)"},
 [GG_OPT_HARD] = {"hard", NULL, 0, GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, OF_SETTING, TASK,
-    GAMES | BIT(SHAPE), NULL, "word game: refuse a guess that ignores a known hint"},
+    GAMES | BIT(SHAPE) | AGENT, NULL, "word game: refuse a guess that ignores a known hint"},
 [GG_OPT_UNLISTED] = {"unlisted", NULL, 0, GG_VALUE_TEXT, "RULE", NULL, "play|reject", 0, 0,
-    OF_SETTING, TASK, GAMES | BIT(SHAPE), NULL, "word game: a guess that is not in the list"},
+    OF_SETTING, TASK, GAMES | BIT(SHAPE) | AGENT, NULL, "word game: a guess that is not in the list"},
 [GG_OPT_TASKS] = {"tasks", "words", 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, OF_RUN, TASK,
     GAMES | BIT(SHAPE), NULL, "dataset rows (JSON lines with `prompt`) or a plain list; default: the shipped "
     "held-out split (rollout, train: the training split)"},
@@ -53,16 +54,16 @@ static const gg_opt rows[GG_OPT_COUNT] = {
 [GG_OPT_GROUP_SIZE] = {"group-size", NULL, 'g', GG_VALUE_INT, "N", "8", NULL, 2, 1e6, OF_RUN, TASK,
     BIT(ROLLOUT) | BIT(TRAIN) | BIT(SHAPE), NULL, "plays of each task, which share one baseline"},
 [GG_OPT_SYSTEM_PROMPT] = {"system-prompt", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, 0,
-    TASK, PLAYS, NULL, "replaces the game's system prompt"},
+    TASK, PLAYS | AGENT, NULL, "replaces the game's system prompt"},
 [GG_OPT_REWARD] = {"reward", NULL, 'r', GG_VALUE_TEXT, "REWARD", NULL, NULL, 0, 0, OF_RUN, TASK,
-    PLAYS | BIT(PLAY), NULL, "a preset (solve, solve-speed, progress, tutorial), a weighted sum of parts "
+    PLAYS | AGENT | BIT(PLAY), NULL, "a preset (solve, solve-speed, progress, tutorial), a weighted sum of parts "
     "(solve=1,speed=0.5) or a script (my.lua)"},
 [GG_OPT_ADVANTAGE] = {"advantage", NULL, 0, GG_VALUE_TEXT, "METHOD", "group_based",
     "group_based|grpo|group_based_per_turn|rloo|grpo_passk|monte_carlo|opo|gpg|reinforce_pp|"
     "reinforce_pp_baseline", 0, 0, OF_RUN, TASK, BIT(ROLLOUT) | BIT(TRAIN) | BIT(SHAPE), NULL, "how a group's rewards become "
     "advantages"},
 [GG_OPT_SEED] = {"seed", NULL, 's', GG_VALUE_INT, "N", "42", NULL, 0, SEED_MAX, OF_RUN, TASK,
-    PLAYS | BIT(SHAPE) | SERVERS | BIT(COMPARE) | BIT(WORDS_SPLIT) | BIT(ENV_CHECK), NULL,
+    PLAYS | BIT(SHAPE) | SERVERS | AGENT | BIT(COMPARE) | BIT(WORDS_SPLIT) | BIT(ENV_CHECK), NULL,
     "of everything that is random"},
 [GG_OPT_PLAY_SEED] = {"seed", NULL, 's', GG_VALUE_INT, "N", NULL, NULL, 0, SEED_MAX, 0, TASK,
     BIT(PLAY), NULL, "picks the task; without it another one each time"},
@@ -80,18 +81,18 @@ static const gg_opt rows[GG_OPT_COUNT] = {
     0, OF_RUN, PLAYER, PLAYS | BIT(SHAPE), "REASONING_EFFORT", "sent with every request; several make one run "
     "each and one table"},
 [GG_OPT_EFFORT_IN] = {"effort-in", NULL, 0, GG_VALUE_TEXT, "PLACE", "top",
-    "top|reasoning-object|template-kwargs|system-line|off", 0, 0, OF_RUN, PLAYER, PLAYS, NULL,
+    "top|reasoning-object|template-kwargs|system-line|off", 0, 0, OF_RUN, PLAYER, PLAYS | AGENT, NULL,
     "where in the request the effort goes"},
 [GG_OPT_TEMPERATURE] = {"temperature", NULL, 't', GG_VALUE_REAL, "T", "1", NULL, 0, 100, OF_RUN,
-    PLAYER, PLAYS | BIT(SHAPE), NULL, "of sampling"},
-[GG_OPT_TOP_P] = {"top-p", NULL, 0, GG_VALUE_REAL, "P", "1", NULL, 0, 1, OF_RUN, PLAYER, PLAYS, NULL,
+    PLAYER, PLAYS | AGENT | BIT(SHAPE), NULL, "of sampling"},
+[GG_OPT_TOP_P] = {"top-p", NULL, 0, GG_VALUE_REAL, "P", "1", NULL, 0, 1, OF_RUN, PLAYER, PLAYS | AGENT, NULL,
     "of sampling"},
 [GG_OPT_MAX_TOKENS] = {"max-tokens", NULL, 0, GG_VALUE_INT, "N", "4096", NULL, 1, COUNT_MAX, OF_RUN,
-    PLAYER, PLAYS | BIT(SHAPE), NULL, "most tokens of one reply"},
+    PLAYER, PLAYS | AGENT | BIT(SHAPE), NULL, "most tokens of one reply"},
 [GG_OPT_SEND_SEED] = {"send-seed", NULL, 0, GG_VALUE_TEXT, "on|off", "on", "on|off", 0, 0, OF_RUN,
     PLAYER, PLAYS, NULL, "send a seed with every request"},
 [GG_OPT_ECHO_REASONING] = {"echo-reasoning", NULL, 0, GG_VALUE_TEXT, "WHEN", "auto", "auto|on|off",
-    0, 0, OF_RUN, PLAYER, PLAYS, NULL, "send the thoughts back; auto: where token ids need it"},
+    0, 0, OF_RUN, PLAYER, PLAYS | AGENT, NULL, "send the thoughts back; auto: where token ids need it"},
 [GG_OPT_TOKEN_IDS] = {"token-ids", NULL, 0, GG_VALUE_TEXT, "WHEN", "auto", "auto|on|off", 0, 0,
     OF_RUN, PLAYER, PLAYS, NULL, "ask for token ids and log-probabilities; auto: as the endpoint's kind "
     "takes it, not from OpenAI's own, which refuses the question; on: in every known way"},
@@ -99,18 +100,18 @@ static const gg_opt rows[GG_OPT_COUNT] = {
     OF_RUN, PLAYER, PLAYS, NULL, "let plays be trained on whose sampling was held to a form (a forced "
     "call, a schema, a grammar); their log-probabilities are not the free model's"},
 [GG_OPT_TEXT_CALLS] = {"text-calls", NULL, 0, GG_VALUE_TEXT, "on|off", "on", "on|off", 0, 0, OF_RUN,
-    PLAYER, PLAYS, NULL, "accept a tool call that is the whole text of a reply"},
-[GG_OPT_NUDGES] = {"nudges", NULL, 0, GG_VALUE_INT, "N", "2", NULL, 0, 100, OF_RUN, PLAYER, PLAYS,
+    PLAYER, PLAYS | AGENT, NULL, "accept a tool call that is the whole text of a reply"},
+[GG_OPT_NUDGES] = {"nudges", NULL, 0, GG_VALUE_INT, "N", "2", NULL, 0, 100, OF_RUN, PLAYER, PLAYS | AGENT,
     NULL, "reminders to a model that answers without a call, before it forfeits"},
 [GG_OPT_API_KEY_FILE] = {"api-key-file", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, 0,
     PLAYER, PLAYS, NULL, "the endpoint's key; else $GUESSGYM_API_KEY, else $OPENAI_API_KEY"},
 
 [GG_OPT_CONCURRENCY] = {"concurrency", NULL, 'c', GG_VALUE_INT, "N", "64", NULL, 1, 100000, 0, RUN,
     PLAYS, NULL, "episodes in flight"},
-[GG_OPT_ATTEMPTS] = {"attempts", NULL, 0, GG_VALUE_INT, "N", "8", NULL, 1, 1000, 0, RUN, PLAYS, NULL,
+[GG_OPT_ATTEMPTS] = {"attempts", NULL, 0, GG_VALUE_INT, "N", "8", NULL, 1, 1000, 0, RUN, PLAYS | AGENT, NULL,
     "tries of one request before its episode errs"},
 [GG_OPT_TIMEOUT] = {"timeout", NULL, 0, GG_VALUE_REAL, "SECONDS", "600", NULL, 0.001, SECONDS, 0,
-    RUN, PLAYS, NULL, "longest wait for one reply"},
+    RUN, PLAYS | AGENT, NULL, "longest wait for one reply"},
 [GG_OPT_EPISODE_TIMEOUT] = {"episode-timeout", NULL, 0, GG_VALUE_REAL, "SECONDS", "1800", NULL,
     0.001, SECONDS, 0, RUN, PLAYS, NULL, "longest time for one episode"},
 [GG_OPT_RUN_TIMEOUT] = {"run-timeout", NULL, 0, GG_VALUE_REAL, "SECONDS", NULL, NULL, 0.001,
@@ -205,6 +206,27 @@ static const gg_opt rows[GG_OPT_COUNT] = {
 [GG_OPT_ACCOUNT] = {"account", NULL, 0, GG_VALUE_TEXT, "ID", "123456789012", NULL, 0, 0, 0, RUN,
     BIT(SERVE_SERVICE), NULL, "account number in the names the service makes"},
 
+[GG_OPT_LISTEN_AGENT] = {"listen", NULL, 'l', GG_VALUE_TEXT, "HOST:PORT", "127.0.0.1:8080", NULL,
+    0, 0, 0, RUN, AGENT, NULL, LISTEN "; a container listens on 0.0.0.0:8080"},
+[GG_OPT_AGENT_EFFORT] = {"reasoning-effort", "effort", 0, GG_VALUE_TEXT, "EFFORT", NULL, EFFORTS, 0,
+    0, 0, PLAYER, AGENT, "REASONING_EFFORT", "sent with every request ($REASONING_EFFORT)"},
+[GG_OPT_PROMPT_HINT] = {"reasoning-prompt-hint", NULL, 0, GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, 0,
+    PLAYER, AGENT, "REASONING_PROMPT_HINT", "the system prompt tells the effort too "
+    "($REASONING_PROMPT_HINT)"},
+[GG_OPT_REGION] = {"region", NULL, 0, GG_VALUE_TEXT, "REGION", NULL, NULL, 0, 0, 0, RUN, AGENT,
+    "AWS_REGION", "of the token and of the runtime's host where a request names none ($AWS_REGION)"},
+[GG_OPT_RUNTIME_ENDPOINT] = {"runtime-endpoint", NULL, 0, GG_VALUE_TEXT, "URL", NULL, NULL, 0, 0, 0,
+    RUN, AGENT, "RFT_RUNTIME_ENDPOINT", "the runtime where a request names none ($RFT_RUNTIME_ENDPOINT; the region's "
+    "own host)"},
+[GG_OPT_ALLOW_ENDPOINT] = {"allow-endpoint", NULL, 0, GG_VALUE_LIST, "URL|HOST[:PORT]", NULL, NULL,
+    0, 0, 0, RUN, AGENT, NULL, "one more runtime that may have the token; may be given again"},
+[GG_OPT_BUDGET] = {"budget", NULL, 0, GG_VALUE_REAL, "SECONDS", "420", NULL, 1, SECONDS, 0, RUN,
+    AGENT, "ROLLOUT_BUDGET_SECONDS", "longest time for the play of one rollout ($ROLLOUT_BUDGET_SECONDS)"},
+[GG_OPT_REPLY] = {"reply", NULL, 0, GG_VALUE_TEXT, "early|late", "late", "early|late", 0, 0, 0, RUN,
+    AGENT, NULL, "answer a rollout at once, or when it is over"},
+[GG_OPT_ROLLOUTS] = {"concurrency", NULL, 'c', GG_VALUE_INT, "N", "256", NULL, 1, 100000, 0, RUN,
+    AGENT, NULL, "rollouts in flight; more are answered 429"},
+
 [GG_OPT_TRAIN_ROWS] = {"train", NULL, 0, GG_VALUE_INT, "N", "640", NULL, 0, COUNT_MAX, 0, TASK,
     BIT(WORDS_SPLIT), NULL, "rows of train.jsonl"},
 [GG_OPT_VAL_ROWS] = {"val", NULL, 0, GG_VALUE_INT, "N", "128", NULL, 0, COUNT_MAX, 0, TASK,
@@ -218,7 +240,7 @@ static const gg_opt rows[GG_OPT_COUNT] = {
     GAMES | BIT(SHAPE) | WORDS | BIT(COMPARE) | BIT(RESCORE) | BIT(MARK) | BIT(VERSION), NULL,
     "the result as JSON, with stable keys"},
 [GG_OPT_QUIET] = {"quiet", NULL, 'q', GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, 0, COMMON,
-    PLAYS | BIT(SHAPE) | SERVERS, NULL, "no progress, no remarks: only results, warnings and errors"},
+    PLAYS | BIT(SHAPE) | SERVERS | AGENT, NULL, "no progress, no remarks: only results, warnings and errors"},
 [GG_OPT_NO_COLOR] = {"no-color", NULL, 0, GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, 0, COMMON,
     GAMES | BIT(SHAPE) | BIT(COMPARE) | BIT(RESCORE), NULL, "plain text; so does the variable NO_COLOR"},
 [GG_OPT_CONFIG] = {"config", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, 0, COMMON, EVERY,

@@ -328,6 +328,19 @@ bool gg_opt_flag(const gg_opts *opts, gg_opt_id id)
     return opts->values[id].flag;
 }
 
+int gg_opt_choice(const gg_opts *opts, gg_opt_id id)
+{
+    const char *text = gg_opt_text(opts, id), *at = gg_opt_row(id)->choices;
+    int index = 0;
+
+    while (strncmp(at, text, strlen(text)) != 0 ||
+           (at[strlen(text)] != '|' && at[strlen(text)] != '\0')) {
+        at = strchr(at, '|') + 1; /* the value was checked: it is there */
+        index++;
+    }
+    return index;
+}
+
 bool gg_opt_item(const gg_opts *opts, gg_opt_id id, size_t index, char *out, size_t room)
 {
     const char *at = opts->values[id].text;

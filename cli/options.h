@@ -30,6 +30,7 @@ typedef enum gg_cmd_id {
     GG_CMD_SHAPE,
     GG_CMD_SERVE_POLICY,
     GG_CMD_SERVE_SERVICE,
+    GG_CMD_SERVE_AGENT,
     GG_CMD_WORDS_SPLIT,
     GG_CMD_WORDS_CHECK,
     GG_CMD_MARK,
@@ -122,6 +123,16 @@ typedef enum gg_opt_id {
     GG_OPT_STATE,
     GG_OPT_S3_ROOT,
     GG_OPT_ACCOUNT,
+    /* serve agent */
+    GG_OPT_LISTEN_AGENT,
+    GG_OPT_AGENT_EFFORT,
+    GG_OPT_PROMPT_HINT,
+    GG_OPT_REGION,
+    GG_OPT_RUNTIME_ENDPOINT,
+    GG_OPT_ALLOW_ENDPOINT,
+    GG_OPT_BUDGET,
+    GG_OPT_REPLY,
+    GG_OPT_ROLLOUTS,
     /* words split */
     GG_OPT_TRAIN_ROWS,
     GG_OPT_VAL_ROWS,
@@ -212,6 +223,8 @@ const char *gg_opt_text(const gg_opts *opts, gg_opt_id id); /* NULL = not set */
 int64_t gg_opt_int(const gg_opts *opts, gg_opt_id id);      /* 0 when not set */
 double gg_opt_real(const gg_opts *opts, gg_opt_id id);      /* 0 when not set */
 bool gg_opt_flag(const gg_opts *opts, gg_opt_id id);
+/* Position of a value that is set among the choices of its option. */
+int gg_opt_choice(const gg_opts *opts, gg_opt_id id);
 /* The i-th of a GG_VALUE_MANY or GG_VALUE_LIST, copied into out; false past the last. */
 bool gg_opt_item(const gg_opts *opts, gg_opt_id id, size_t index, char *out, size_t room);
 

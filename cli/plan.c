@@ -12,20 +12,6 @@
 #define PATH_ROOM     4096
 #define MS_OF_SECONDS 1000
 
-/* Position of a value among the choices of its option; the enums have the same order. */
-static int choice(const gg_cli *cli, gg_opt_id id)
-{
-    const char *text = gg_opt_text(cli->opts, id), *at = gg_opt_row(id)->choices;
-    int index = 0;
-
-    while (strncmp(at, text, strlen(text)) != 0 ||
-           (at[strlen(text)] != '|' && at[strlen(text)] != '\0')) {
-        at = strchr(at, '|') + 1; /* the value was checked: it is there */
-        index++;
-    }
-    return index;
-}
-
 static bool is_on(const gg_cli *cli, gg_opt_id id)
 {
     return strcmp(gg_opt_text(cli->opts, id), "on") == 0;
@@ -38,7 +24,7 @@ static unsigned ids_asked(const gg_cli *cli, const gg_player *player)
     bool strict =
         strstr(player->shown, ".openai.com") || strstr(player->shown, ".openai.azure.com");
 
-    switch ((gg_switch)choice(cli, GG_OPT_TOKEN_IDS)) {
+    switch ((gg_switch)gg_opt_choice(cli->opts, GG_OPT_TOKEN_IDS)) {
     case GG_ON:
         return every;
     case GG_OFF:
@@ -57,12 +43,12 @@ gg_ask gg_plan_ask(const gg_cli *cli, const gg_player *player, const char *effor
 
     ask.model = player->model;
     ask.effort = effort;
-    ask.effort_in = (gg_effort_in)choice(cli, GG_OPT_EFFORT_IN);
+    ask.effort_in = (gg_effort_in)gg_opt_choice(opts, GG_OPT_EFFORT_IN);
     ask.temperature = gg_opt_real(opts, GG_OPT_TEMPERATURE);
     ask.top_p = gg_opt_real(opts, GG_OPT_TOP_P);
     ask.max_tokens = gg_opt_int(opts, GG_OPT_MAX_TOKENS);
     ask.send_seed = is_on(cli, GG_OPT_SEND_SEED);
-    ask.echo_reasoning = (gg_switch)choice(cli, GG_OPT_ECHO_REASONING);
+    ask.echo_reasoning = (gg_switch)gg_opt_choice(opts, GG_OPT_ECHO_REASONING);
     ask.token_ids = ids_asked(cli, player);
     ask.train_constrained = gg_opt_flag(opts, GG_OPT_TRAIN_CONSTRAINED);
     ask.nudges = (int)gg_opt_int(opts, GG_OPT_NUDGES);
