@@ -29,8 +29,7 @@ static bool add_play(reading *r, const gg_episode *episode)
         r->plays = grown;
         r->room = room;
     }
-    r->plays[r->count++] =
-        (play){episode->step, episode->group, episode->outcome == GG_SOLVED};
+    r->plays[r->count++] = (play){episode->step, episode->group, episode->outcome == GG_SOLVED};
     return true;
 }
 

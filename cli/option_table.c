@@ -10,6 +10,7 @@
 #define SERVERS      (BIT(SERVE_POLICY) | BIT(SERVE_SERVICE))
 #define AGENT        BIT(SERVE_AGENT)
 #define WORDS        (BIT(WORDS_SPLIT) | BIT(WORDS_CHECK))
+#define JOBS         (BIT(TRAIN) | BIT(PREFLIGHT))
 #define EVERY        (~0ull)
 
 #define COUNT_MAX  1e9
@@ -29,6 +30,7 @@
 static const gg_opt rows[GG_OPT_COUNT] = {
     /* clang-format off */
 [GG_OPT_ENV] = {"env", NULL, 0, GG_VALUE_TEXT, "NAME|FILE.so", "guess", NULL, 0, 0, OF_RUN, TASK,
+<<<<<<< HEAD
     GAMES | BIT(SHAPE) | AGENT, NULL, "the game: a built-in's name or a plug-in"},
 [GG_OPT_ENV_SET] = {"env-set", NULL, 0, GG_VALUE_PAIRS, "KEY=VALUE", NULL, NULL, 0, 0, OF_RUN, TASK,
     GAMES | BIT(SHAPE) | SERVERS | AGENT, NULL, "a setting of the game; may be given again"},
@@ -44,15 +46,32 @@ static const gg_opt rows[GG_OPT_COUNT] = {
     GAMES | BIT(SHAPE) | AGENT, NULL, "word game: refuse a guess that ignores a known hint"},
 [GG_OPT_UNLISTED] = {"unlisted", NULL, 0, GG_VALUE_TEXT, "RULE", NULL, "play|reject", 0, 0,
     OF_SETTING, TASK, GAMES | BIT(SHAPE) | AGENT, NULL, "word game: a guess that is not in the list"},
+=======
+    GAMES | BIT(PREFLIGHT) | BIT(SHAPE), NULL, "the game: a built-in's name or a plug-in"},
+[GG_OPT_ENV_SET] = {"env-set", NULL, 0, GG_VALUE_PAIRS, "KEY=VALUE", NULL, NULL, 0, 0, OF_RUN, TASK,
+    GAMES | BIT(PREFLIGHT) | BIT(SHAPE) | SERVERS, NULL, "a setting of the game; may be given again"},
+[GG_OPT_ANSWERS] = {"answers", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, OF_SETTING, TASK,
+    GAMES | BIT(PREFLIGHT) | BIT(SHAPE) | SERVERS | WORDS, NULL, "word game: words that can be hidden (the shipped list)"},
+[GG_OPT_ALLOWED] = {"allowed", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, OF_SETTING, TASK,
+    GAMES | BIT(PREFLIGHT) | BIT(SHAPE) | SERVERS | WORDS, NULL, "word game: words that can be guessed (the shipped list)"},
+[GG_OPT_LENGTH] = {"length", NULL, 0, GG_VALUE_INT, "N", NULL, NULL, 3, 12, OF_SETTING, TASK,
+    GAMES | BIT(PREFLIGHT) | BIT(SHAPE) | SERVERS | WORDS, NULL, "word game: letters of a word (5)"},
+[GG_OPT_GUESSES] = {"guesses", NULL, 0, GG_VALUE_INT, "N", NULL, NULL, 1, 32, OF_SETTING, TASK,
+    GAMES | BIT(PREFLIGHT) | BIT(SHAPE) | SERVERS, NULL, "word game: guesses a game (6)"},
+[GG_OPT_HARD] = {"hard", NULL, 0, GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, OF_SETTING, TASK,
+    GAMES | BIT(PREFLIGHT) | BIT(SHAPE), NULL, "word game: refuse a guess that ignores a known hint"},
+[GG_OPT_UNLISTED] = {"unlisted", NULL, 0, GG_VALUE_TEXT, "RULE", NULL, "play|reject", 0, 0,
+    OF_SETTING, TASK, GAMES | BIT(PREFLIGHT) | BIT(SHAPE), NULL, "word game: a guess that is not in the list"},
+>>>>>>> bb0ed89 (cli: preflight)
 [GG_OPT_TASKS] = {"tasks", "words", 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, OF_RUN, TASK,
-    GAMES | BIT(SHAPE), NULL, "dataset rows (JSON lines with `prompt`) or a plain list; default: the shipped "
+    GAMES | BIT(PREFLIGHT) | BIT(SHAPE), NULL, "dataset rows (JSON lines with `prompt`) or a plain list; default: the shipped "
     "held-out split (rollout, train: the training split)"},
 [GG_OPT_LIMIT] = {"limit", NULL, 0, GG_VALUE_INT, "N", NULL, NULL, 1, COUNT_MAX, OF_RUN, TASK,
     PLAYS, NULL, "only the first N tasks"},
 [GG_OPT_SAMPLES] = {"samples", NULL, 'n', GG_VALUE_INT, "N", "1", NULL, 1, 1e6, OF_RUN, TASK,
     BIT(EVAL), NULL, "plays of each task"},
 [GG_OPT_GROUP_SIZE] = {"group-size", NULL, 'g', GG_VALUE_INT, "N", "8", NULL, 2, 1e6, OF_RUN, TASK,
-    BIT(ROLLOUT) | BIT(TRAIN) | BIT(SHAPE), NULL, "plays of each task, which share one baseline"},
+    BIT(ROLLOUT) | BIT(TRAIN) | BIT(PREFLIGHT) | BIT(SHAPE), NULL, "plays of each task, which share one baseline"},
 [GG_OPT_SYSTEM_PROMPT] = {"system-prompt", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, 0,
     TASK, PLAYS | AGENT, NULL, "replaces the game's system prompt"},
 [GG_OPT_REWARD] = {"reward", NULL, 'r', GG_VALUE_TEXT, "REWARD", NULL, NULL, 0, 0, OF_RUN, TASK,
@@ -60,7 +79,7 @@ static const gg_opt rows[GG_OPT_COUNT] = {
     "(solve=1,speed=0.5) or a script (my.lua)"},
 [GG_OPT_ADVANTAGE] = {"advantage", NULL, 0, GG_VALUE_TEXT, "METHOD", "group_based",
     "group_based|grpo|group_based_per_turn|rloo|grpo_passk|monte_carlo|opo|gpg|reinforce_pp|"
-    "reinforce_pp_baseline", 0, 0, OF_RUN, TASK, BIT(ROLLOUT) | BIT(TRAIN) | BIT(SHAPE), NULL, "how a group's rewards become "
+    "reinforce_pp_baseline", 0, 0, OF_RUN, TASK, BIT(ROLLOUT) | BIT(TRAIN) | BIT(PREFLIGHT) | BIT(SHAPE), NULL, "how a group's rewards become "
     "advantages"},
 [GG_OPT_SEED] = {"seed", NULL, 's', GG_VALUE_INT, "N", "42", NULL, 0, SEED_MAX, OF_RUN, TASK,
     PLAYS | BIT(SHAPE) | SERVERS | AGENT | BIT(COMPARE) | BIT(WORDS_SPLIT) | BIT(ENV_CHECK), NULL,
@@ -84,11 +103,19 @@ static const gg_opt rows[GG_OPT_COUNT] = {
     "top|reasoning-object|template-kwargs|system-line|off", 0, 0, OF_RUN, PLAYER, PLAYS | AGENT, NULL,
     "where in the request the effort goes"},
 [GG_OPT_TEMPERATURE] = {"temperature", NULL, 't', GG_VALUE_REAL, "T", "1", NULL, 0, 100, OF_RUN,
+<<<<<<< HEAD
     PLAYER, PLAYS | AGENT | BIT(SHAPE), NULL, "of sampling"},
 [GG_OPT_TOP_P] = {"top-p", NULL, 0, GG_VALUE_REAL, "P", "1", NULL, 0, 1, OF_RUN, PLAYER, PLAYS | AGENT, NULL,
     "of sampling"},
 [GG_OPT_MAX_TOKENS] = {"max-tokens", NULL, 0, GG_VALUE_INT, "N", "4096", NULL, 1, COUNT_MAX, OF_RUN,
     PLAYER, PLAYS | AGENT | BIT(SHAPE), NULL, "most tokens of one reply"},
+=======
+    PLAYER, PLAYS | BIT(PREFLIGHT) | BIT(SHAPE), NULL, "of sampling"},
+[GG_OPT_TOP_P] = {"top-p", NULL, 0, GG_VALUE_REAL, "P", "1", NULL, 0, 1, OF_RUN, PLAYER, PLAYS | BIT(PREFLIGHT), NULL,
+    "of sampling"},
+[GG_OPT_MAX_TOKENS] = {"max-tokens", NULL, 0, GG_VALUE_INT, "N", "4096", NULL, 1, COUNT_MAX, OF_RUN,
+    PLAYER, PLAYS | BIT(PREFLIGHT) | BIT(SHAPE), NULL, "most tokens of one reply"},
+>>>>>>> bb0ed89 (cli: preflight)
 [GG_OPT_SEND_SEED] = {"send-seed", NULL, 0, GG_VALUE_TEXT, "on|off", "on", "on|off", 0, 0, OF_RUN,
     PLAYER, PLAYS, NULL, "send a seed with every request"},
 [GG_OPT_ECHO_REASONING] = {"echo-reasoning", NULL, 0, GG_VALUE_TEXT, "WHEN", "auto", "auto|on|off",
@@ -127,28 +154,28 @@ static const gg_opt rows[GG_OPT_COUNT] = {
     RUNS, NULL, "exit code 5 when a solve rate is below (0.6 = 60 %)"},
 
 [GG_OPT_STEPS] = {"steps", NULL, 0, GG_VALUE_INT, "N", "100", NULL, 1, 1e6, OF_RUN, TASK,
-    BIT(TRAIN), NULL, "training steps"},
+    JOBS, NULL, "training steps"},
 [GG_OPT_BATCH] = {"batch", NULL, 'b', GG_VALUE_INT, "N", "132", NULL, 1, 1e6, OF_RUN, TASK,
     BIT(TRAIN), NULL, "tasks a step"},
 [GG_OPT_LOSS] = {"loss", NULL, 0, GG_VALUE_TEXT, "LOSS", "ppo",
-    "importance_sampling|ppo|cispo|cross_entropy", 0, 0, OF_RUN, TASK, BIT(TRAIN) | BIT(SHAPE), NULL,
+    "importance_sampling|ppo|cispo|cross_entropy", 0, 0, OF_RUN, TASK, JOBS | BIT(SHAPE), NULL,
     "of the sampled tokens"},
 [GG_OPT_LEARNING_RATE] = {"learning-rate", "lr", 0, GG_VALUE_REAL, "R", "0.01", NULL, 1e-12, 0.01,
-    OF_RUN, TASK, BIT(TRAIN) | BIT(SHAPE), NULL, "of Adam (0.9, 0.95, 1e-8, clip 1)"},
+    OF_RUN, TASK, JOBS | BIT(SHAPE), NULL, "of Adam (0.9, 0.95, 1e-8, clip 1)"},
 [GG_OPT_CLIP_LOW] = {"clip-low", NULL, 0, GG_VALUE_REAL, "R", "0.8", NULL, 0, 1, OF_RUN, TASK,
-    BIT(TRAIN) | BIT(SHAPE), NULL, "lower bound of the ratio (ppo, cispo)"},
+    JOBS | BIT(SHAPE), NULL, "lower bound of the ratio (ppo, cispo)"},
 [GG_OPT_CLIP_HIGH] = {"clip-high", NULL, 0, GG_VALUE_REAL, "R", "1.2", NULL, 1, 10, OF_RUN, TASK,
-    BIT(TRAIN) | BIT(SHAPE), NULL, "upper bound of the ratio (ppo, cispo)"},
+    JOBS | BIT(SHAPE), NULL, "upper bound of the ratio (ppo, cispo)"},
 [GG_OPT_MAX_STALENESS] = {"max-staleness", NULL, 0, GG_VALUE_INT, "N", "0", NULL, 0, 10, OF_RUN,
-    TASK, BIT(TRAIN), NULL, "weight versions that a play may be behind; above 0 the next step is "
+    TASK, JOBS, NULL, "weight versions that a play may be behind; above 0 the next step is "
     "played while one is trained"},
-[GG_OPT_VAL] = {"val", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, OF_RUN, TASK, BIT(TRAIN) | BIT(SHAPE),
+[GG_OPT_VAL] = {"val", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, OF_RUN, TASK, JOBS | BIT(SHAPE),
     NULL, "validation rows; default: the shipped split"},
 [GG_OPT_VAL_EVERY] = {"val-every", NULL, 0, GG_VALUE_INT, "N", "10", NULL, 0, 1e6, OF_RUN, TASK,
-    BIT(TRAIN), NULL, "steps between validations; also before the first and after the last; 0 = only "
+    JOBS, NULL, "steps between validations; also before the first and after the last; 0 = only "
     "those"},
 [GG_OPT_HELD_OUT] = {"held-out", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, OF_RUN, TASK,
-    BIT(TRAIN) | BIT(SHAPE), NULL, "never train on these; default: test.jsonl beside the rows, else the shipped "
+    JOBS | BIT(SHAPE), NULL, "never train on these; default: test.jsonl beside the rows, else the shipped "
     "test split"},
 [GG_OPT_FROM] = {"from", NULL, 0, GG_VALUE_FOLDER, "RUN", NULL, NULL, 0, 0, OF_RUN, TASK,
     BIT(TRAIN), NULL, "train on the plays of a saved run instead of playing (--loss cross_entropy)"},
@@ -157,17 +184,54 @@ static const gg_opt rows[GG_OPT_COUNT] = {
 [GG_OPT_MAX_TOTAL_TOKENS] = {"max-total-tokens", NULL, 0, GG_VALUE_INT, "N", NULL, NULL, 1, 1e15, 0,
     RUN, BIT(TRAIN), NULL, "stop after the step that uses them up"},
 [GG_OPT_MAX_COST] = {"max-cost", NULL, 0, GG_VALUE_REAL, "DOLLARS", NULL, NULL, 0.000001, 1e9, 0,
-    RUN, BIT(TRAIN), NULL, "stop after the step that uses it up"},
-[GG_OPT_PRICES] = {"prices", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, 0, RUN, BIT(TRAIN),
+    RUN, JOBS, NULL, "stop after the step that uses it up"},
+[GG_OPT_PRICES] = {"prices", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, 0, RUN, JOBS,
     NULL, "dollars a million tokens, as JSON; default: a dated table"},
 [GG_OPT_PRICE_MODEL] = {"price-model", NULL, 0, GG_VALUE_TEXT, "NAME",
-    "openai-reasoning-gpt-oss-20b", NULL, 0, 0, 0, RUN, BIT(TRAIN), NULL,
+    "openai-reasoning-gpt-oss-20b", NULL, 0, 0, 0, RUN, JOBS, NULL,
     "whose prices the cost is told in"},
 [GG_OPT_ON] = {"on", NULL, 0, GG_VALUE_TEXT, "WHERE", "local", "local|session|job", 0, 0, OF_RUN,
     RUN, BIT(TRAIN), NULL, "who trains: our service on a loopback port, or a training session at "
     "--service-url"},
 [GG_OPT_SERVICE_URL] = {"service-url", NULL, 0, GG_VALUE_TEXT, "URL", NULL, NULL, 0, 0, 0, RUN,
     BIT(TRAIN), NULL, "address of the training service"},
+
+[GG_OPT_JOB_NAME] = {"job-name", NULL, 0, GG_VALUE_TEXT, "NAME", NULL, NULL, 0, 0, OF_RUN, RUN, JOBS,
+    NULL, "job: its name; default: from the output folder"},
+[GG_OPT_REGION] = {"region", NULL, 0, GG_VALUE_TEXT, "REGION", NULL, NULL, 0, 0, OF_RUN, RUN, JOBS,
+    "AWS_REGION", "job, session: where it runs"},
+[GG_OPT_BASE_MODEL] = {"base-model", NULL, 0, GG_VALUE_TEXT, "ID", NULL, NULL, 0, 0, OF_RUN, RUN, JOBS,
+    NULL, "job, session: hub id of the model that is trained"},
+[GG_OPT_AGENT] = {"agent", NULL, 0, GG_VALUE_TEXT, "ARN", NULL, NULL, 0, 0, OF_RUN, RUN, JOBS, NULL,
+    "job: the agent runtime, or the forwarder function"},
+[GG_OPT_ROLE] = {"role", NULL, 0, GG_VALUE_TEXT, "ARN", NULL, NULL, 0, 0, OF_RUN, RUN, JOBS, NULL,
+    "job, session: its execution role"},
+[GG_OPT_JOB_OUTPUT] = {"s3-output", NULL, 0, GG_VALUE_TEXT, "S3-URI", NULL, NULL, 0, 0, OF_RUN, RUN,
+    JOBS, NULL, "job, session: where results and uploaded rows go"},
+[GG_OPT_PACKAGE_GROUP] = {"package-group", NULL, 0, GG_VALUE_TEXT, "ARN", NULL, NULL, 0, 0, OF_RUN, RUN,
+    JOBS, NULL, "job, session: model package group of the adapters"},
+[GG_OPT_CHECKPOINT_GROUP] = {"checkpoint-group", NULL, 0, GG_VALUE_TEXT, "ARN", NULL, NULL, 0, 0, OF_RUN,
+    RUN, JOBS, NULL, "job: another one, of the resumable checkpoints"},
+[GG_OPT_MLFLOW_ARN] = {"mlflow-arn", NULL, 0, GG_VALUE_TEXT, "ARN", NULL, NULL, 0, 0, OF_RUN, RUN, JOBS,
+    NULL, "job: the MLflow app that gets its metrics"},
+[GG_OPT_START_PACKAGE] = {"start", NULL, 0, GG_VALUE_TEXT, "ARN", NULL, NULL, 0, 0, OF_RUN, RUN, JOBS,
+    NULL, "job: a model package to start from"},
+[GG_OPT_EPOCHS] = {"epochs", NULL, 0, GG_VALUE_INT, "N", NULL, NULL, 1, 1000, OF_RUN, RUN, JOBS, NULL,
+    "job: times that it goes through the rows (as many as the steps need)"},
+[GG_OPT_HYPER] = {"hyper", NULL, 0, GG_VALUE_LIST, "NAME=VALUE", NULL, NULL, 0, 0, OF_RUN, RUN, JOBS,
+    NULL, "job: a hyperparameter by the service's name; may be given again"},
+[GG_OPT_JOB_BATCH] = {"batch", NULL, 'b', GG_VALUE_INT, "N", "128", NULL, 1, 1e6, OF_RUN, TASK,
+    BIT(PREFLIGHT), NULL, "tasks a step"},
+[GG_OPT_JOB_CONCURRENCY] = {"concurrency", NULL, 'c', GG_VALUE_INT, "N", "96", NULL, 1, 100000, 0, RUN,
+    BIT(PREFLIGHT), NULL, "plays at a time"},
+[GG_OPT_TRUST] = {"trust", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, 0, RUN, BIT(PREFLIGHT), NULL,
+    "trust policy of the job's role"},
+[GG_OPT_PERMISSIONS] = {"permissions", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, 0, RUN,
+    BIT(PREFLIGHT), NULL, "permissions of the job's role"},
+[GG_OPT_AGENT_PERMISSIONS] = {"agent-permissions", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, 0,
+    RUN, BIT(PREFLIGHT), NULL, "permissions of the agent's role"},
+[GG_OPT_BASELINE] = {"baseline", NULL, 0, GG_VALUE_FOLDER, "RUN", NULL, NULL, 0, 0, 0, RUN,
+    BIT(PREFLIGHT), NULL, "plays of the base model: what signal to expect, tokens, cost"},
 
 [GG_OPT_REWARDS] = {"reward", NULL, 'r', GG_VALUE_LIST, "REWARD", NULL, NULL, 0, 0, 0, TASK,
     BIT(RESCORE), NULL, "a preset, a weighted sum of parts or a script; may be given again (the "
@@ -237,12 +301,12 @@ static const gg_opt rows[GG_OPT_COUNT] = {
     GG_OPT_NEEDED, RUN, BIT(WORDS_SPLIT), NULL, "folder for the three files"},
 
 [GG_OPT_JSON] = {"json", NULL, 'j', GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, 0, COMMON,
-    GAMES | BIT(SHAPE) | WORDS | BIT(COMPARE) | BIT(RESCORE) | BIT(MARK) | BIT(VERSION), NULL,
+    GAMES | BIT(PREFLIGHT) | BIT(SHAPE) | WORDS | BIT(COMPARE) | BIT(RESCORE) | BIT(MARK) | BIT(VERSION), NULL,
     "the result as JSON, with stable keys"},
 [GG_OPT_QUIET] = {"quiet", NULL, 'q', GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, 0, COMMON,
     PLAYS | BIT(SHAPE) | SERVERS | AGENT, NULL, "no progress, no remarks: only results, warnings and errors"},
 [GG_OPT_NO_COLOR] = {"no-color", NULL, 0, GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, 0, COMMON,
-    GAMES | BIT(SHAPE) | BIT(COMPARE) | BIT(RESCORE), NULL, "plain text; so does the variable NO_COLOR"},
+    GAMES | BIT(PREFLIGHT) | BIT(SHAPE) | BIT(COMPARE) | BIT(RESCORE), NULL, "plain text; so does the variable NO_COLOR"},
 [GG_OPT_CONFIG] = {"config", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, 0, COMMON, EVERY,
     NULL, "options as JSON, with the keys of run.json"},
 [GG_OPT_HELP] = {"help", NULL, 'h', GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, GG_OPT_FLAG_ONLY, COMMON,

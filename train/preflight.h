@@ -22,8 +22,7 @@
 
 /* A hyperparameter by the service's name, as text. */
 typedef struct gg_plan_value {
-    const char *name;
-    char text[40];
+    char name[40], text[40];
 } gg_plan_value;
 
 /* What the job is to be. NULL = not told. */

@@ -134,18 +134,20 @@ static void check_money(const gg_preflight *p, double plays, gg_findings *out)
     const gg_measured *m = &p->measured;
 
     if (!m->plays) {
-        gg_findings_add(out, "cost", GG_REMARK,
-                        "not estimated: play some groups with the base model and give the run by --baseline");
+        gg_findings_add(
+            out, "cost", GG_REMARK,
+            "not estimated: play some groups with the base model and give the run by --baseline");
         return;
     }
     double prefill = m->prefill * plays, sample = m->sample * plays, train = m->train * plays;
     double dollars = gg_price_cost(&p->price, (int64_t)prefill, (int64_t)sample, (int64_t)train);
-    gg_findings_add(out, "cost", p->max_cost > 0 && dollars > p->max_cost ? GG_FAULT : GG_REMARK,
-                    "%.0f plays as the %lld measured ones: %.1f M tokens prefilled, %.1f M sampled, "
-                    "%.1f M trained; at the prices of %s (%s) about %.0f dollars%s",
-                    plays, (long long)m->plays, prefill / 1e6, sample / 1e6, train / 1e6,
-                    p->price.model, p->price.date[0] ? p->price.date : "your file", dollars,
-                    p->max_cost > 0 && dollars > p->max_cost ? ", more than --max-cost" : "");
+    gg_findings_add(
+        out, "cost", p->max_cost > 0 && dollars > p->max_cost ? GG_FAULT : GG_REMARK,
+        "%.0f plays as the %lld measured ones: %.1f M tokens prefilled, %.1f M sampled, "
+        "%.1f M trained; at the prices of %s (%s) about %.0f dollars%s",
+        plays, (long long)m->plays, prefill / 1e6, sample / 1e6, train / 1e6, p->price.model,
+        p->price.date[0] ? p->price.date : "your file", dollars,
+        p->max_cost > 0 && dollars > p->max_cost ? ", more than --max-cost" : "");
 }
 
 void gg_check_budget(const gg_preflight *p, gg_findings *out)

@@ -33,8 +33,7 @@ static const struct place {
      "arn:aws:iam::ACCOUNT:role/NAME", offsetof(gg_job_plan, role), true},
     {"agent", "the agent",
      "arn:aws[a-z-]*:bedrock-agentcore:[a-z0-9-]+:" ACCOUNT ":runtime/[a-zA-Z0-9_-]+|"
-     "arn:aws[a-z-]*:lambda:[a-z0-9-]+:" ACCOUNT
-     ":function:[a-zA-Z0-9_.-]+(:[$a-zA-Z0-9_-]+)?",
+     "arn:aws[a-z-]*:lambda:[a-z0-9-]+:" ACCOUNT ":function:[a-zA-Z0-9_.-]+(:[$a-zA-Z0-9_-]+)?",
      "an agent runtime's or a function's ARN", offsetof(gg_job_plan, agent), true},
     {"output", "the output", "s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[^[:cntrl:]]*)?",
      "s3://BUCKET/PREFIX", offsetof(gg_job_plan, output), true},
@@ -139,8 +138,9 @@ static void check_model(const gg_job_plan *plan, gg_findings *out)
                         "no base model %.80s is known for these jobs (as of " GG_MODELS_DATE
                         "); %s%s",
                         plan->base_model ? plan->base_model : "(none)",
-                        near ? "did you mean " : "there are nova, gpt-oss, gemma and qwen: see "
-                                                 "docs/aws.md",
+                        near ? "did you mean "
+                             : "there are nova, gpt-oss, gemma and qwen: see "
+                               "docs/aws.md",
                         near ? near : "");
         return;
     }

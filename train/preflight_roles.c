@@ -36,8 +36,10 @@ static const struct need {
 };
 /* What the agent's role needs. */
 static const struct need agent_needs[] = {
-    {"sagemaker:Sample", NULL},          {"sagemaker:SampleWithResponseStream", NULL},
-    {"sagemaker:CompleteRollout", NULL}, {"sagemaker:UpdateReward", NULL},
+    {"sagemaker:Sample", NULL},
+    {"sagemaker:SampleWithResponseStream", NULL},
+    {"sagemaker:CompleteRollout", NULL},
+    {"sagemaker:UpdateReward", NULL},
     {"sagemaker:CallWithBearerToken", NULL},
 };
 #define COUNT(array) (sizeof(array) / sizeof *(array))
