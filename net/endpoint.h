@@ -36,6 +36,7 @@ typedef struct gg_post gg_post;
 typedef struct gg_sign_request {
     const char *method, *url, *body;
     size_t len;
+    const char *const *headers; /* the other lines that are sent, NULL-terminated */
     bool again;
 } gg_sign_request;
 typedef gg_status (*gg_endpoint_sign)(void *context, const gg_sign_request *request, gg_buf *lines,

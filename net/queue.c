@@ -160,12 +160,14 @@ static gg_status collect_headers(gg_post *post, gg_http_request *request,
         lines[count++] = e->headers[i];
     for (size_t i = 0; i < post->header_count; i++)
         lines[count++] = post->headers[i];
+    lines[count] = NULL;
     gg_buf_reset(&e->lines);
     if (e->options.sign) {
         gg_sign_request sign = {.method = request->method,
                                 .url = request->url,
                                 .body = post->body,
                                 .len = post->body_len,
+                                .headers = lines,
                                 .again = post->sign_again};
         gg_status status = e->options.sign(e->options.sign_context, &sign, &e->lines, error);
         if (status == GG_OK)

@@ -1,5 +1,9 @@
 #include "train/call.h"
 
+#include <stdio.h>
+
+#define TARGET_ROOM 96
+
 typedef struct waiting {
     bool done;
     int status;
@@ -60,6 +64,18 @@ gg_status gg_call_wait(const gg_call_options *call, cJSON **out, int *status, gg
                        call->path, w.error.text);
     *out = w.json;
     return GG_OK;
+}
+
+gg_status gg_control_wait(uv_loop_t *loop, gg_endpoint *control, const char *operation,
+                          const gg_buf *body, const bool *given_up, cJSON **out, gg_error *error)
+{
+    char target[TARGET_ROOM];
+    const char *const headers[] = {"Content-Type: application/x-amz-json-1.1", target, NULL};
+    const gg_call_options call = {loop,      control, "/",     gg_buf_cstr(body),
+                                  body->len, headers, given_up};
+
+    snprintf(target, sizeof target, "X-Amz-Target: SageMaker.%s", operation);
+    return gg_call_wait(&call, out, NULL, error);
 }
 
 static void ring(uv_timer_t *timer)

@@ -30,6 +30,9 @@ typedef struct gg_call_options {
  * retries did not cure is GG_E_UNREACHABLE or GG_E_PROTOCOL with the service's own sentence;
  * *status (may be NULL) is the last HTTP status. */
 gg_status gg_call_wait(const gg_call_options *call, cJSON **out, int *status, gg_error *error);
+/* The same for a control-plane operation in AWS JSON 1.1: "CreateJob" and its body. */
+gg_status gg_control_wait(uv_loop_t *loop, gg_endpoint *control, const char *operation,
+                          const gg_buf *body, const bool *given_up, cJSON **out, gg_error *error);
 /* Lets the loop run for `ms`. */
 gg_status gg_loop_sleep(uv_loop_t *loop, int64_t ms, gg_error *error);
 

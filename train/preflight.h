@@ -33,6 +33,7 @@ typedef struct gg_job_plan {
     const char *output;
     const char *package_group, *checkpoint_group, *mlflow;
     const char *start; /* a model package to start from */
+    bool accept_eula;  /* the base model's licence */
     gg_plan_value values[GG_PLAN_VALUES_MAX];
     size_t value_count;
 } gg_job_plan;

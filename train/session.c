@@ -22,15 +22,11 @@ struct gg_session {
 
 static gg_status control(gg_session *s, const char *operation, cJSON **out, gg_error *error)
 {
-    char target[96];
-    const char *const headers[] = {"Content-Type: application/x-amz-json-1.1", target, NULL};
-    snprintf(target, sizeof target, "X-Amz-Target: SageMaker.%s", operation);
     gg_status status = gg_buf_status(&s->body, operation, error);
-    if (status != GG_OK)
-        return status;
-    gg_call_options call = {s->o.loop,   s->o.control, "/",          gg_buf_cstr(&s->body),
-                            s->body.len, headers,      s->o.given_up};
-    return gg_call_wait(&call, out, NULL, error);
+    if (status == GG_OK)
+        status = gg_control_wait(s->o.loop, s->o.control, operation, &s->body, s->o.given_up, out,
+                                 error);
+    return status;
 }
 
 /* Posts s->body to .../KIND and copies the operation's id. */
