@@ -108,7 +108,6 @@ typedef enum gg_opt_id {
     GG_OPT_SERVICE_URL,
     /* jobs */
     GG_OPT_JOB_NAME,
-    GG_OPT_REGION,
     GG_OPT_BASE_MODEL,
     GG_OPT_AGENT,
     GG_OPT_ROLE,
