@@ -4,6 +4,8 @@
 #include "net/tokens.h"
 #include "tests/folder.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -397,6 +400,61 @@ static void one_fetch(void **state)
     }
 }
 
+static void note_outcome(void *context, const gg_post_result *result)
+{
+    *(gg_retry_class *)context = result->outcome;
+}
+
+/* A listener that never answers. */
+static int silent_listener(int *port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t len = sizeof address;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(fd, 8), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &len), 0);
+    *port = ntohs(address.sin_port);
+    return fd;
+}
+
+/* A request whose credentials do not come ends at its deadline, not later. */
+static void held_deadline(void **state)
+{
+    (void)state;
+    world w;
+    gg_error error;
+    gg_signer *signer;
+    gg_endpoint *endpoint;
+    gg_post *post;
+    gg_retry_class outcome = GG_RETRY_OK;
+    begin(&w);
+    int port, silent = silent_listener(&port);
+    char url[64];
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/creds", port);
+    set("AWS_CONTAINER_CREDENTIALS_FULL_URI", url);
+    gg_tokens *tokens = gg_tokens_new(w.credentials);
+    assert_int_equal(gg_signer_new(tokens, "us-west-2", &signer, &error), GG_OK);
+    gg_endpoint_options options = {
+        .base_url = w.url, .sign = gg_signer_sign, .sign_context = signer};
+    assert_int_equal(gg_endpoint_new(w.http, &options, &endpoint, &error), GG_OK);
+    gg_signer_attach(signer, endpoint);
+    const gg_post_request request = {
+        .path = "/chat", .body = "{}", .len = 2, .deadline_ms = (int64_t)uv_now(&w.loop) + 50};
+    assert_int_equal(gg_endpoint_send(endpoint, &request, note_outcome, &outcome, &post, &error),
+                     GG_OK);
+    while (outcome == GG_RETRY_OK)
+        uv_run(&w.loop, UV_RUN_ONCE);
+    assert_int_equal(outcome, GG_RETRY_DEADLINE);
+    assert_int_equal(cloud.agents, 0);
+    gg_signer_free(signer);
+    gg_endpoint_free(endpoint);
+    gg_tokens_free(tokens);
+    close(silent);
+    finish(&w);
+}
+
 /* A token is kept for a while; one that is refused when it is old takes new keys with it. */
 static void token_life(void **state)
 {
@@ -453,7 +511,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(local_sources), cmocka_unit_test(fetched_sources),
         cmocka_unit_test(renewal),       cmocka_unit_test(one_fetch),
-        cmocka_unit_test(token_life),
+        cmocka_unit_test(token_life),    cmocka_unit_test(held_deadline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
