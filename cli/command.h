@@ -50,6 +50,7 @@ gg_exit gg_cmd_env_check(gg_cli *cli);
 gg_exit gg_cmd_eval(gg_cli *cli);
 gg_exit gg_cmd_help(gg_cli *cli);
 gg_exit gg_cmd_mark(gg_cli *cli);
+gg_exit gg_cmd_probe(gg_cli *cli);
 gg_exit gg_cmd_play(gg_cli *cli);
 gg_exit gg_cmd_preflight(gg_cli *cli);
 gg_exit gg_cmd_rescore(gg_cli *cli);

@@ -210,7 +210,7 @@ static gg_status probe(const gg_cli *cli, gg_player *p, gg_error *error)
     return status;
 }
 
-static gg_status open_address(const gg_cli *cli, const char *url, gg_player *p, gg_error *error)
+static gg_status take_address(const gg_cli *cli, const char *url, gg_player *p, gg_error *error)
 {
     gg_status status = check_address(cli, url, error);
 
@@ -221,8 +221,24 @@ static gg_status open_address(const gg_cli *cli, const char *url, gg_player *p, 
         return no_memory(error);
     for (size_t len = strlen(p->url); len > 0 && p->url[len - 1] == '/'; len--)
         p->url[len - 1] = '\0';
-    status = authorize(cli, p, error);
+    return authorize(cli, p, error);
+}
+
+static gg_status open_address(const gg_cli *cli, const char *url, gg_player *p, gg_error *error)
+{
+    gg_status status = take_address(cli, url, p, error);
+
     return status == GG_OK ? probe(cli, p, error) : status;
+}
+
+gg_status gg_player_address(const gg_cli *cli, const char *url, gg_player *out, gg_error *error)
+{
+    *out = (gg_player){.shown = strdup(url)};
+    gg_status status = out->shown ? take_address(cli, url, out, error) : no_memory(error);
+
+    if (status != GG_OK)
+        gg_player_close(out);
+    return status;
 }
 
 gg_status gg_player_open(const gg_cli *cli, const gg_game *game, gg_player *out, gg_error *error)

@@ -25,6 +25,8 @@ typedef struct gg_player {
 
 /* Starts or finds the endpoint. Threads: the caller's; the server has its own. */
 gg_status gg_player_open(const gg_cli *cli, const gg_game *game, gg_player *out, gg_error *error);
+/* An address and its key alone: nothing is asked, no model is chosen. */
+gg_status gg_player_address(const gg_cli *cli, const char *url, gg_player *out, gg_error *error);
 void gg_player_close(gg_player *player);
 
 #endif

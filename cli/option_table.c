@@ -6,7 +6,8 @@
 #define BIT(command) (1ull << GG_CMD_##command)
 #define RUNS         (BIT(EVAL) | BIT(ROLLOUT))
 #define PLAYS        (RUNS | BIT(TRAIN))
-#define GAMES        (PLAYS | BIT(PLAY) | BIT(ENV_CHECK))
+#define GAMES        (PLAYS | BIT(PLAY) | BIT(ENV_CHECK) | BIT(PROBE))
+#define ASKS         (PLAYS | BIT(PROBE))
 #define SERVERS      (BIT(SERVE_POLICY) | BIT(SERVE_SERVICE))
 #define AGENT        BIT(SERVE_AGENT)
 #define WORDS        (BIT(WORDS_SPLIT) | BIT(WORDS_CHECK))
@@ -55,7 +56,7 @@ static const gg_opt rows[GG_OPT_COUNT] = {
 [GG_OPT_GROUP_SIZE] = {"group-size", NULL, 'g', GG_VALUE_INT, "N", "8", NULL, 2, 1e6, OF_RUN, TASK,
     BIT(ROLLOUT) | BIT(TRAIN) | BIT(PREFLIGHT) | BIT(SHAPE), NULL, "plays of each task, which share one baseline"},
 [GG_OPT_SYSTEM_PROMPT] = {"system-prompt", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, 0,
-    TASK, PLAYS | AGENT, NULL, "replaces the game's system prompt"},
+    TASK, ASKS | AGENT, NULL, "replaces the game's system prompt"},
 [GG_OPT_REWARD] = {"reward", NULL, 'r', GG_VALUE_TEXT, "REWARD", NULL, NULL, 0, 0, OF_RUN, TASK,
     PLAYS | AGENT | BIT(PLAY), NULL, "a preset (solve, solve-speed, progress, tutorial), a weighted sum of parts "
     "(solve=1,speed=0.5) or a script (my.lua)"},
@@ -64,57 +65,57 @@ static const gg_opt rows[GG_OPT_COUNT] = {
     "reinforce_pp_baseline", 0, 0, OF_RUN, TASK, BIT(ROLLOUT) | BIT(TRAIN) | BIT(PREFLIGHT) | BIT(SHAPE), NULL, "how a group's rewards become "
     "advantages"},
 [GG_OPT_SEED] = {"seed", NULL, 's', GG_VALUE_INT, "N", "42", NULL, 0, SEED_MAX, OF_RUN, TASK,
-    PLAYS | BIT(SHAPE) | SERVERS | AGENT | BIT(COMPARE) | BIT(WORDS_SPLIT) | BIT(ENV_CHECK), NULL,
+    ASKS | BIT(SHAPE) | SERVERS | AGENT | BIT(COMPARE) | BIT(WORDS_SPLIT) | BIT(ENV_CHECK), NULL,
     "of everything that is random"},
 [GG_OPT_PLAY_SEED] = {"seed", NULL, 's', GG_VALUE_INT, "N", NULL, NULL, 0, SEED_MAX, 0, TASK,
     BIT(PLAY), NULL, "picks the task; without it another one each time"},
 
 [GG_OPT_ENDPOINT] = {"endpoint", NULL, 'e', GG_VALUE_TEXT, "URL|builtin:NAME", NULL, NULL, 0, 0,
-    OF_RUN, PLAYER, PLAYS, NULL, "an OpenAI-compatible base URL, or an embedded policy; default: the "
+    OF_RUN, PLAYER, ASKS, NULL, "an OpenAI-compatible base URL, or an embedded policy; default: the "
     "game's own"},
 [GG_OPT_MODEL] = {"model", NULL, 'm', GG_VALUE_TEXT, "NAME", NULL, NULL, 0, 0, OF_RUN, PLAYER,
-    PLAYS, NULL, "as the endpoint names it; default: the only one it lists"},
+    ASKS, NULL, "as the endpoint names it; default: the only one it lists"},
 [GG_OPT_ADAPTER] = {"adapter", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, OF_RUN, PLAYER,
-    PLAYS | BIT(SHAPE) | BIT(SERVE_POLICY), NULL, "what training left: adapter.json (embedded policies only)"},
+    ASKS | BIT(SHAPE) | BIT(SERVE_POLICY), NULL, "what training left: adapter.json (embedded policies only)"},
 [GG_OPT_FAULTS] = {"faults", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, 0, PLAYER,
-    PLAYS | BIT(SERVE_POLICY), NULL, "a script of faults that the embedded policy's endpoint shows"},
+    ASKS | BIT(SERVE_POLICY), NULL, "a script of faults that the embedded policy's endpoint shows"},
 [GG_OPT_EFFORT] = {"reasoning-effort", "effort", 0, GG_VALUE_MANY, "EFFORT[,...]", NULL, EFFORTS, 0,
-    0, OF_RUN, PLAYER, PLAYS | BIT(SHAPE), "REASONING_EFFORT", "sent with every request; several make one run "
+    0, OF_RUN, PLAYER, ASKS | BIT(SHAPE), "REASONING_EFFORT", "sent with every request; several make one run "
     "each and one table"},
 [GG_OPT_EFFORT_IN] = {"effort-in", NULL, 0, GG_VALUE_TEXT, "PLACE", "top",
-    "top|reasoning-object|template-kwargs|system-line|off", 0, 0, OF_RUN, PLAYER, PLAYS | AGENT, NULL,
+    "top|reasoning-object|template-kwargs|system-line|off", 0, 0, OF_RUN, PLAYER, ASKS | AGENT, NULL,
     "where in the request the effort goes"},
 [GG_OPT_TEMPERATURE] = {"temperature", NULL, 't', GG_VALUE_REAL, "T", "1", NULL, 0, 100, OF_RUN,
-    PLAYER, PLAYS | AGENT | BIT(SHAPE), NULL, "of sampling"},
-[GG_OPT_TOP_P] = {"top-p", NULL, 0, GG_VALUE_REAL, "P", "1", NULL, 0, 1, OF_RUN, PLAYER, PLAYS | BIT(PREFLIGHT) | AGENT, NULL,
+    PLAYER, ASKS | AGENT | BIT(SHAPE), NULL, "of sampling"},
+[GG_OPT_TOP_P] = {"top-p", NULL, 0, GG_VALUE_REAL, "P", "1", NULL, 0, 1, OF_RUN, PLAYER, ASKS | BIT(PREFLIGHT) | AGENT, NULL,
     "of sampling"},
 [GG_OPT_MAX_TOKENS] = {"max-tokens", NULL, 0, GG_VALUE_INT, "N", "4096", NULL, 1, COUNT_MAX, OF_RUN,
-    PLAYER, PLAYS | BIT(PREFLIGHT) | AGENT | BIT(SHAPE), NULL, "most tokens of one reply"},
+    PLAYER, ASKS | BIT(PREFLIGHT) | AGENT | BIT(SHAPE), NULL, "most tokens of one reply"},
 [GG_OPT_SEND_SEED] = {"send-seed", NULL, 0, GG_VALUE_TEXT, "on|off", "on", "on|off", 0, 0, OF_RUN,
-    PLAYER, PLAYS, NULL, "send a seed with every request"},
+    PLAYER, ASKS, NULL, "send a seed with every request"},
 [GG_OPT_ECHO_REASONING] = {"echo-reasoning", NULL, 0, GG_VALUE_TEXT, "WHEN", "auto", "auto|on|off",
-    0, 0, OF_RUN, PLAYER, PLAYS | AGENT, NULL, "send the thoughts back; auto: where token ids need it"},
+    0, 0, OF_RUN, PLAYER, ASKS | AGENT, NULL, "send the thoughts back; auto: where token ids need it"},
 [GG_OPT_TOKEN_IDS] = {"token-ids", NULL, 0, GG_VALUE_TEXT, "WHEN", "auto", "auto|on|off", 0, 0,
-    OF_RUN, PLAYER, PLAYS, NULL, "ask for token ids and log-probabilities; auto: as the endpoint's kind "
+    OF_RUN, PLAYER, ASKS, NULL, "ask for token ids and log-probabilities; auto: as the endpoint's kind "
     "takes it, not from OpenAI's own, which refuses the question; on: in every known way"},
 [GG_OPT_TRAIN_CONSTRAINED] = {"train-constrained", NULL, 0, GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0,
-    OF_RUN, PLAYER, PLAYS, NULL, "let plays be trained on whose sampling was held to a form (a forced "
+    OF_RUN, PLAYER, ASKS, NULL, "let plays be trained on whose sampling was held to a form (a forced "
     "call, a schema, a grammar); their log-probabilities are not the free model's"},
 [GG_OPT_TEXT_CALLS] = {"text-calls", NULL, 0, GG_VALUE_TEXT, "on|off", "on", "on|off", 0, 0, OF_RUN,
-    PLAYER, PLAYS | AGENT, NULL, "accept a tool call that is the whole text of a reply"},
-[GG_OPT_NUDGES] = {"nudges", NULL, 0, GG_VALUE_INT, "N", "2", NULL, 0, 100, OF_RUN, PLAYER, PLAYS | AGENT,
+    PLAYER, ASKS | AGENT, NULL, "accept a tool call that is the whole text of a reply"},
+[GG_OPT_NUDGES] = {"nudges", NULL, 0, GG_VALUE_INT, "N", "2", NULL, 0, 100, OF_RUN, PLAYER, ASKS | AGENT,
     NULL, "reminders to a model that answers without a call, before it forfeits"},
 [GG_OPT_API_KEY_FILE] = {"api-key-file", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, 0,
-    PLAYER, PLAYS, NULL, "the endpoint's key; else $GUESSGYM_API_KEY, else $OPENAI_API_KEY"},
+    PLAYER, ASKS, NULL, "the endpoint's key; else $GUESSGYM_API_KEY, else $OPENAI_API_KEY"},
 
 [GG_OPT_CONCURRENCY] = {"concurrency", NULL, 'c', GG_VALUE_INT, "N", "64", NULL, 1, 100000, 0, RUN,
     PLAYS, NULL, "episodes in flight"},
 [GG_OPT_ATTEMPTS] = {"attempts", NULL, 0, GG_VALUE_INT, "N", "8", NULL, 1, 1000, 0, RUN, PLAYS | AGENT, NULL,
     "tries of one request before its episode errs"},
 [GG_OPT_TIMEOUT] = {"timeout", NULL, 0, GG_VALUE_REAL, "SECONDS", "600", NULL, 0.001, SECONDS, 0,
-    RUN, PLAYS | AGENT, NULL, "longest wait for one reply"},
+    RUN, ASKS | AGENT, NULL, "longest wait for one reply"},
 [GG_OPT_EPISODE_TIMEOUT] = {"episode-timeout", NULL, 0, GG_VALUE_REAL, "SECONDS", "1800", NULL,
-    0.001, SECONDS, 0, RUN, PLAYS, NULL, "longest time for one episode"},
+    0.001, SECONDS, 0, RUN, ASKS, NULL, "longest time for one episode"},
 [GG_OPT_RUN_TIMEOUT] = {"run-timeout", NULL, 0, GG_VALUE_REAL, "SECONDS", NULL, NULL, 0.001,
     SECONDS, 0, RUN, RUNS, NULL, "then stop as on Ctrl-C (no limit)"},
 [GG_OPT_OUTPUT] = {"output", NULL, 'o', GG_VALUE_FOLDER, "DIR", NULL, NULL, 0, 0, 0, RUN, PLAYS | BIT(SHAPE),
@@ -277,7 +278,7 @@ static const gg_opt rows[GG_OPT_COUNT] = {
     GAMES | BIT(PREFLIGHT) | BIT(SHAPE) | WORDS | BIT(COMPARE) | BIT(RESCORE) | BIT(MARK) | BIT(VERSION), NULL,
     "the result as JSON, with stable keys"},
 [GG_OPT_QUIET] = {"quiet", NULL, 'q', GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, 0, COMMON,
-    PLAYS | BIT(SHAPE) | SERVERS | AGENT, NULL, "no progress, no remarks: only results, warnings and errors"},
+    ASKS | BIT(SHAPE) | SERVERS | AGENT, NULL, "no progress, no remarks: only results, warnings and errors"},
 [GG_OPT_NO_COLOR] = {"no-color", NULL, 0, GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, 0, COMMON,
     GAMES | BIT(PREFLIGHT) | BIT(SHAPE) | BIT(COMPARE) | BIT(RESCORE), NULL, "plain text; so does the variable NO_COLOR"},
 [GG_OPT_CONFIG] = {"config", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, 0, COMMON, EVERY,

@@ -35,6 +35,7 @@ typedef enum gg_cmd_id {
     GG_CMD_WORDS_SPLIT,
     GG_CMD_WORDS_CHECK,
     GG_CMD_MARK,
+    GG_CMD_PROBE,
     GG_CMD_ENV_CHECK,
     GG_CMD_HELP,
     GG_CMD_VERSION,

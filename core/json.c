@@ -225,6 +225,17 @@ bool gg_json_bool(const cJSON *object, const char *name, bool *out)
     return true;
 }
 
+/* A whole number stays one: 8e15 would be no integer to who reads it. */
+static void write_number(gg_buf *buf, double value)
+{
+    static const double exact = 9007199254740992.0; /* 2^53 */
+    if (value > -exact && value < exact && value == (double)(int64_t)value &&
+        !(value == 0 && signbit(value)))
+        gg_buf_int(buf, (int64_t)value);
+    else
+        gg_buf_double(buf, value);
+}
+
 static void write_value(gg_buf *buf, const cJSON *value, int depth);
 
 static void write_children(gg_buf *buf, const cJSON *value, int depth)
@@ -254,7 +265,7 @@ static void write_value(gg_buf *buf, const cJSON *value, int depth)
     else if (cJSON_IsString(value))
         gg_buf_json_str(buf, value->valuestring);
     else if (cJSON_IsNumber(value))
-        gg_buf_double(buf, value->valuedouble);
+        write_number(buf, value->valuedouble);
     else if (cJSON_IsBool(value))
         gg_buf_str(buf, cJSON_IsTrue(value) ? "true" : "false");
     else if (cJSON_IsRaw(value) && value->valuestring)
