@@ -94,8 +94,8 @@ static void tell_sent(const gg_probe *p, gg_buf *out)
     char text[LINE_ROOM];
     size_t used = 0;
 
-    row(out, "sent", "POST %s, %zu bytes%s", p->chat.url, p->chat.sent,
-        p->player.authorization ? ", key hidden" : ", no key");
+    row(out, "sent", "POST %s", p->chat.url);
+    row(out, "", "%zu bytes, %s", p->chat.sent, p->player.authorization ? "key hidden" : "no key");
     tell_fields(p, out);
     used = (size_t)snprintf(text, sizeof text, "messages:");
     cJSON_ArrayForEach(message, gg_json_get(p->body, "messages"))
@@ -139,8 +139,7 @@ static void tell_reply(const gg_probe *p, gg_buf *out)
 
     row(out, "reply", "finish_reason %s; %zu call%s, %zu characters of thoughts; content%s%s",
         r->finish_reason ? r->finish_reason : "missing", r->call_count,
-        r->call_count == 1 ? "" : "s", strlen(r->reasoning),
-        r->content_len ? ": " : " is empty",
+        r->call_count == 1 ? "" : "s", strlen(r->reasoning), r->content_len ? ": " : " is empty",
         r->content_len ? snippet(r->content, r->content_len, text) : "");
 }
 
