@@ -103,7 +103,7 @@ size_t gg_base_url_tries(const char *given, gg_base_url out[GG_BASE_URL_TRIES])
                                          "/openai/v1 is missing at its end",
                                          "/api/v1 is missing at its end"};
     char path[GG_BASE_URL_MAX + 16];
-    parts p;
+    parts p = {.head = ""};
     if (strlen(given) >= GG_BASE_URL_MAX - 16)
         return 0;
     const char *no_scheme = split(given, &p), *fault = tidy(&p);
