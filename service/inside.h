@@ -28,6 +28,7 @@ struct gg_service {
     pthread_mutex_t lock; /* of the policies */
     gg_policy *policies[GG_POLICIES_MAX];
     size_t policy_count;
+    gg_store *store; /* behind s3:// and file:// */
     gg_packages *packages;
     gg_registry *sessions;
     atomic_llong requests; /* so far: makes request ids and seeds for requests without one */

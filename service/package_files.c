@@ -72,7 +72,45 @@ gg_status gg_package_set_uri(gg_package *package, const char *path, const char *
     return status;
 }
 
-/* ---- under the S3 root ---- */
+/* ---- in the store ---- */
+
+static gg_status write_object(const gg_store *store, const gg_package *package, const char *name,
+                              const char *text, size_t len, gg_error *error)
+{
+    gg_buf uri;
+    gg_buf_init(&uri, 3 * GG_S3_PATH_MAX);
+    gg_buf_printf(&uri, "%s%s", package->s3_uri, name);
+    gg_status status = gg_buf_status(&uri, "an address", error);
+    if (status == GG_OK)
+        status = gg_store_write(store, uri.data, text, len, error);
+    gg_buf_free(&uri);
+    return status;
+}
+
+gg_status gg_package_files_write(const gg_store *store, const gg_package *package,
+                                 const gg_package_save *save, gg_error *error)
+{
+    gg_buf text;
+    gg_buf_init(&text, GG_PACKAGE_FILE_MAX);
+    gg_status status = gg_adapter_write(save->adapter, save->policy, &text, error);
+    if (status == GG_OK)
+        status = write_object(store, package, GG_ADAPTER_FILE, text.data, text.len, error);
+    if (status == GG_OK && save->optimizer)
+        status = write_object(store, package, GG_OPTIMIZER_FILE, save->optimizer,
+                              save->optimizer_len, error);
+    gg_buf_free(&text);
+    return status;
+}
+
+/* ---- in the state folder ---- */
+
+static gg_status group_folder(const char *state_dir, const char *group, gg_buf *out,
+                              gg_error *error)
+{
+    gg_buf_init(out, strlen(state_dir) + 2 * GG_NAME_MAX + sizeof FOLDER + 8);
+    gg_buf_printf(out, "%s/" FOLDER "/%s/", state_dir, group);
+    return gg_buf_status(out, "a path", error);
+}
 
 static gg_status write_beside(const gg_buf *folder, const char *name, const char *text, size_t len,
                               gg_error *error)
@@ -86,37 +124,6 @@ static gg_status write_beside(const gg_buf *folder, const char *name, const char
         status = gg_file_write(path.data, text, len, error);
     gg_buf_free(&path);
     return status;
-}
-
-gg_status gg_package_files_write(const char *s3_root, const gg_package *package,
-                                 const gg_package_save *save, gg_error *error)
-{
-    gg_buf folder, text;
-    gg_buf_init(&folder, strlen(s3_root) + 3 * GG_S3_PATH_MAX);
-    gg_buf_init(&text, GG_PACKAGE_FILE_MAX);
-    gg_status status = gg_s3_local(s3_root, package->s3_uri, &folder, error);
-    if (status == GG_OK)
-        status = gg_dir_make(folder.data, error);
-    if (status == GG_OK)
-        status = gg_adapter_write(save->adapter, save->policy, &text, error);
-    if (status == GG_OK)
-        status = write_beside(&folder, GG_ADAPTER_FILE, text.data, text.len, error);
-    if (status == GG_OK && save->optimizer)
-        status =
-            write_beside(&folder, GG_OPTIMIZER_FILE, save->optimizer, save->optimizer_len, error);
-    gg_buf_free(&folder);
-    gg_buf_free(&text);
-    return status;
-}
-
-/* ---- in the state folder ---- */
-
-static gg_status group_folder(const char *state_dir, const char *group, gg_buf *out,
-                              gg_error *error)
-{
-    gg_buf_init(out, strlen(state_dir) + 2 * GG_NAME_MAX + sizeof FOLDER + 8);
-    gg_buf_printf(out, "%s/" FOLDER "/%s/", state_dir, group);
-    return gg_buf_status(out, "a path", error);
 }
 
 static gg_status write_in_group(const char *state_dir, const char *group, const char *name,

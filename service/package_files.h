@@ -21,8 +21,8 @@ void gg_package_free(gg_package *package); /* NULL is fine */
 gg_status gg_package_set_uri(gg_package *package, const char *path, const char *session,
                              gg_error *error);
 
-/* adapter.json and optimizer.json under the S3 root. */
-gg_status gg_package_files_write(const char *s3_root, const gg_package *package,
+/* adapter.json and optimizer.json in the store. */
+gg_status gg_package_files_write(const gg_store *store, const gg_package *package,
                                  const gg_package_save *save, gg_error *error);
 
 /* STATE/packages/GROUP/group.json and VERSION.json. */

@@ -7,7 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/file.h"
 #include "service/package_files.h"
 #include "service/version.h"
 
@@ -25,7 +24,8 @@ typedef struct group {
 
 struct gg_packages {
     pthread_mutex_t lock;
-    char *state_dir, *s3_root;
+    char *state_dir;
+    const gg_store *store;
     group **groups;
     size_t count, room;
     gg_version_cache cache;
@@ -281,7 +281,7 @@ gg_status gg_packages_save(gg_packages *p, const gg_package_save *save,
     if (status == GG_OK)
         status = gg_package_set_uri(package, save->s3_path, save->session, error);
     if (status == GG_OK)
-        status = gg_package_files_write(p->s3_root, package, save, error);
+        status = gg_package_files_write(p->store, package, save, error);
     if (status != GG_OK)
         gg_adapter_free(save->adapter);
     else if (!(version = gg_version_new(package->arn, save->adapter)))
@@ -310,35 +310,47 @@ gg_status gg_packages_register(gg_packages *p, const gg_package_save *save, cons
 
 /* ---- weights ---- */
 
-/* Path of one file of the package, or GG_E_ARGUMENT. */
-static gg_status file_of(gg_packages *p, const char *arn, const char *name, gg_buf *path,
-                         bool *checkpoint, gg_error *error)
+/* Reads one file of the package; GG_E_ARGUMENT when there is no such package. */
+static gg_status read_file(gg_packages *p, const char *arn, const char *name, bool of_checkpoint,
+                           gg_buf *out, gg_error *error)
 {
-    gg_status status;
+    gg_buf uri;
+    gg_status status = GG_OK;
+    gg_buf_init(&uri, 3 * GG_S3_PATH_MAX);
     pthread_mutex_lock(&p->lock);
     const gg_package *package = find(p, arn, NULL, NULL);
-    if (package) {
-        status = gg_s3_local(p->s3_root, package->s3_uri, path, error);
-        if (checkpoint)
-            *checkpoint = package->checkpoint;
-    } else {
+    if (!package)
         status = gg_fail(error, GG_E_ARGUMENT, "there is no model package %.200s", arn);
-    }
+    else if (of_checkpoint && !package->checkpoint)
+        status = gg_fail(error, GG_E_ARGUMENT,
+                         "model package %.200s holds no optimiser (saveWeights made it); load it "
+                         "without, or one of saveState",
+                         arn);
+    else
+        gg_buf_str(&uri, package->s3_uri);
     pthread_mutex_unlock(&p->lock);
-    gg_buf_str(path, name);
-    return status == GG_OK ? gg_buf_status(path, "a path", error) : status;
+    gg_buf_str(&uri, name);
+    if (status == GG_OK)
+        status = gg_buf_status(&uri, "an address", error);
+    if (status == GG_OK)
+        status = gg_store_read(p->store, uri.data, out, error);
+    gg_buf_free(&uri);
+    return status;
 }
 
 static gg_status load(gg_packages *p, const gg_policy *policy, const char *arn, gg_version **out,
                       gg_error *error)
 {
-    gg_buf path;
+    gg_buf text;
     gg_adapter adapter;
-    gg_buf_init(&path, GG_PACKAGE_FILE_MAX);
-    gg_status status = file_of(p, arn, GG_ADAPTER_FILE, &path, NULL, error);
-    if (status == GG_OK)
-        status = gg_adapter_read(gg_buf_cstr(&path), policy, &adapter, error);
-    gg_buf_free(&path);
+    gg_buf_init(&text, GG_PACKAGE_FILE_MAX);
+    gg_status status = read_file(p, arn, GG_ADAPTER_FILE, false, &text, error);
+    if (status == GG_OK) {
+        status = gg_adapter_parse(gg_buf_cstr(&text), text.len, policy, &adapter, error);
+        if (status != GG_OK)
+            gg_fail_prefix(error, "model package %.200s", arn);
+    }
+    gg_buf_free(&text);
     if (status != GG_OK)
         return status;
     *out = gg_version_new(arn, &adapter);
@@ -370,19 +382,7 @@ gg_status gg_packages_version(gg_packages *p, const gg_policy *policy, const cha
 
 gg_status gg_packages_optimizer(gg_packages *p, const char *arn, gg_buf *out, gg_error *error)
 {
-    gg_buf path;
-    bool checkpoint = false;
-    gg_buf_init(&path, GG_PACKAGE_FILE_MAX);
-    gg_status status = file_of(p, arn, GG_OPTIMIZER_FILE, &path, &checkpoint, error);
-    if (status == GG_OK && !checkpoint)
-        status = gg_fail(error, GG_E_ARGUMENT,
-                         "model package %.200s holds no optimiser (saveWeights made it); load it "
-                         "without, or one of saveState",
-                         arn);
-    if (status == GG_OK)
-        status = gg_file_read(gg_buf_cstr(&path), out, error);
-    gg_buf_free(&path);
-    return status;
+    return read_file(p, arn, GG_OPTIMIZER_FILE, true, out, error);
 }
 
 /* ---- opening ---- */
@@ -406,7 +406,7 @@ static gg_status add_read_package(void *context, gg_package *package, gg_error *
     return g ? gg_fail(error, GG_E_MEMORY, "out of memory for the model packages") : GG_OK;
 }
 
-gg_status gg_packages_open(const char *state_dir, const char *s3_root, gg_packages **out,
+gg_status gg_packages_open(const char *state_dir, const gg_store *store, gg_packages **out,
                            gg_error *error)
 {
     gg_packages *p = calloc(1, sizeof *p);
@@ -415,8 +415,8 @@ gg_status gg_packages_open(const char *state_dir, const char *s3_root, gg_packag
         return gg_fail(error, GG_E_MEMORY, "out of memory for the model packages");
     pthread_mutex_init(&p->lock, NULL);
     p->state_dir = state_dir ? strdup(state_dir) : NULL;
-    p->s3_root = strdup(s3_root);
-    gg_status status = !p->s3_root || (state_dir && !p->state_dir)
+    p->store = store;
+    gg_status status = state_dir && !p->state_dir
                            ? gg_fail(error, GG_E_MEMORY, "out of memory for the model packages")
                            : GG_OK;
     if (status == GG_OK && state_dir) {
@@ -439,7 +439,6 @@ void gg_packages_close(gg_packages *p)
         group_free(p->groups[i]);
     free(p->groups);
     free(p->state_dir);
-    free(p->s3_root);
     pthread_mutex_destroy(&p->lock);
     free(p);
 }

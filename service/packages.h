@@ -1,7 +1,7 @@
 /*
  * Model packages: saved weights, as numbered versions in groups.
  *
- * A package's files lie under the S3 root: adapter.json, and optimizer.json for one that saveState
+ * A package's files lie in the object store: adapter.json, and optimizer.json for one that saveState
  * made. What is known of it lies in the state folder (packages/GROUP/VERSION.json), so that
  * packages outlive the process; without a state folder they are forgotten.
  *
@@ -15,6 +15,7 @@
 
 #include "policy/adapter.h"
 #include "service/names.h"
+#include "service/store.h"
 
 #define GG_PACKAGE_ARN_MAX  255
 #define GG_VERSIONS_CACHED  16
@@ -24,8 +25,8 @@
 
 typedef struct gg_packages gg_packages;
 
-/* `state_dir` may be NULL. Reads what an earlier process left; a damaged file is GG_E_FORMAT. */
-gg_status gg_packages_open(const char *state_dir, const char *s3_root, gg_packages **out,
+/* `state_dir` may be NULL; the store outlives the packages. Reads what an earlier process left; a damaged file is GG_E_FORMAT. */
+gg_status gg_packages_open(const char *state_dir, const gg_store *store, gg_packages **out,
                            gg_error *error);
 void gg_packages_close(gg_packages *packages); /* NULL is fine */
 

@@ -97,6 +97,25 @@ static gg_status settle_root(gg_service *service, const gg_service_options *opti
     return status;
 }
 
+/* The keys and the region that AWS programs find in their environment. */
+static const char *setting(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
+static gg_status open_store(gg_service *service, const gg_service_options *options, gg_error *error)
+{
+    const char *region = setting("AWS_REGION");
+    const gg_store_options store = {.root = service->s3_root,
+                                    .endpoint = options->s3_endpoint,
+                                    .region = region ? region : GG_SERVICE_REGION,
+                                    .key_id = setting("AWS_ACCESS_KEY_ID"),
+                                    .secret = setting("AWS_SECRET_ACCESS_KEY"),
+                                    .token = setting("AWS_SESSION_TOKEN")};
+    return gg_store_open(&store, &service->store, error);
+}
+
 static gg_status check_options(const gg_service_options *options, gg_error *error)
 {
     const char *account = options->account;
@@ -124,7 +143,9 @@ static gg_status prepare(gg_service *service, const gg_service_options *options,
     if (status == GG_OK)
         status = settle_root(service, options, error);
     if (status == GG_OK)
-        status = gg_packages_open(service->state_dir, service->s3_root, &service->packages, error);
+        status = open_store(service, options, error);
+    if (status == GG_OK)
+        status = gg_packages_open(service->state_dir, service->store, &service->packages, error);
     if (status == GG_OK)
         status = gg_registry_open(service->state_dir, &service->sessions, error);
     /* Opened now: wrong settings should be told at the start, not to the first client. */
@@ -174,6 +195,7 @@ void gg_service_stop(gg_service *service)
     gg_server_stop(service->http);
     gg_registry_close(service->sessions);
     gg_packages_close(service->packages);
+    gg_store_close(service->store);
     for (size_t i = 0; i < service->policy_count; i++)
         gg_policy_close(service->policies[i]);
     if (service->own_root)

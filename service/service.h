@@ -36,6 +36,8 @@ typedef struct gg_service_options {
     const char *state_dir; /* sessions and packages; NULL = forgotten at the end */
     const char *s3_root;   /* NULL = STATE_DIR/s3, without a state folder a temporary one that is
                               removed at the end */
+    const char *s3_endpoint; /* s3:// lies at this S3 endpoint instead, path style; its keys are those
+                                of the environment (AWS_ACCESS_KEY_ID ...) */
     const char *account;   /* 12 digits; NULL = GG_SERVICE_ACCOUNT */
     const char *model;     /* the embedded policy that stands for every model that is not here; NULL
                               = GG_SERVICE_MODEL */

@@ -14,6 +14,7 @@
 #include "tests/folder.h"
 
 static gg_policy *policy;
+static gg_store *store;
 static char folder[FOLDER_PATH];
 
 static int setup(void **state)
@@ -21,7 +22,9 @@ static int setup(void **state)
     (void)state;
     gg_error error = {0};
     folder_make(folder);
-    if (gg_policy_open("letters", NULL, &policy, &error) == GG_OK)
+    const gg_store_options options = {.root = folder_path(folder, "s3")};
+    if (gg_store_open(&options, &store, &error) == GG_OK &&
+        gg_policy_open("letters", NULL, &policy, &error) == GG_OK)
         return 0;
     print_error("%s\n", error.text);
     return -1;
@@ -31,6 +34,7 @@ static int teardown(void **state)
 {
     (void)state;
     gg_policy_close(policy);
+    gg_store_close(store);
     folder_remove(folder);
     return 0;
 }
@@ -39,7 +43,7 @@ static gg_status open_at(const char *name, gg_packages **out, gg_error *error)
 {
     char state_dir[FOLDER_PATH];
     snprintf(state_dir, sizeof state_dir, "%s", folder_path(folder, name));
-    return gg_packages_open(state_dir, folder_path(folder, "s3"), out, error);
+    return gg_packages_open(state_dir, store, out, error);
 }
 
 static gg_packages *open_packages(const char *name)
