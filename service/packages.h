@@ -1,9 +1,9 @@
 /*
  * Model packages: saved weights, as numbered versions in groups.
  *
- * A package's files lie in the object store: adapter.json, and optimizer.json for one that saveState
- * made. What is known of it lies in the state folder (packages/GROUP/VERSION.json), so that
- * packages outlive the process; without a state folder they are forgotten.
+ * A package's files lie in the object store: adapter.json, and optimizer.json for one that
+ * saveState made. What is known of it lies in the state folder (packages/GROUP/VERSION.json), so
+ * that packages outlive the process; without a state folder they are forgotten.
  *
  * Weights are handed out as gg_version: immutable, counted, kept in a small cache, so that sampling
  * goes on with the version it was bound to while training moves on.
@@ -25,7 +25,8 @@
 
 typedef struct gg_packages gg_packages;
 
-/* `state_dir` may be NULL; the store outlives the packages. Reads what an earlier process left; a damaged file is GG_E_FORMAT. */
+/* `state_dir` may be NULL; the store outlives the packages. Reads what an earlier process left; a
+ * damaged file is GG_E_FORMAT. */
 gg_status gg_packages_open(const char *state_dir, const gg_store *store, gg_packages **out,
                            gg_error *error);
 void gg_packages_close(gg_packages *packages); /* NULL is fine */

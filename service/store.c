@@ -182,9 +182,9 @@ static gg_status walk_one(const char *folder, const char *uri, const char *name,
     struct stat info;
     size_t len = strlen(uri);
     const char *slash = len && uri[len - 1] == '/' ? "" : "/";
-    bool fits = (size_t)snprintf(path, sizeof path, "%s/%s", folder, name) < sizeof path &&
-                (size_t)snprintf(address, sizeof address, "%s%s%s", uri, slash, name) <
-                    sizeof address;
+    bool fits =
+        (size_t)snprintf(path, sizeof path, "%s/%s", folder, name) < sizeof path &&
+        (size_t)snprintf(address, sizeof address, "%s%s%s", uri, slash, name) < sizeof address;
     if (!fits || name[0] == '.' || stat(path, &info) != 0)
         return GG_OK;
     if (S_ISDIR(info.st_mode))

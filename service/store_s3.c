@@ -140,8 +140,8 @@ static gg_status run(const gg_store *store, const char *uri, const call *c, gg_b
         status = once(store, c, storage, reply, error);
         if (status != GG_OK)
             return status;
-        bool passing = reply->transport != GG_TRANSPORT_OK || reply->status >= 500 ||
-                       reply->status == 429;
+        bool passing =
+            reply->transport != GG_TRANSPORT_OK || reply->status >= 500 || reply->status == 429;
         if (!passing)
             break;
     }
