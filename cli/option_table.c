@@ -240,6 +240,12 @@ static const gg_opt rows[GG_OPT_COUNT] = {
 [GG_OPT_S3_ROOT] = {"s3-root", NULL, 0, GG_VALUE_FOLDER, "DIR", NULL, NULL, 0, 0, 0, RUN,
     BIT(SERVE_SERVICE) | BIT(TRAIN), NULL, "s3://BUCKET/KEY is DIR/BUCKET/KEY (s3 in the state "
     "folder)"},
+[GG_OPT_S3_ENDPOINT] = {"s3-endpoint", NULL, 0, GG_VALUE_TEXT, "URL", NULL, NULL, 0, 0, 0, RUN,
+    BIT(SERVE_SERVICE), NULL, "s3:// lies at this S3 endpoint, with the keys of the environment"},
+[GG_OPT_AGENT] = {"agent", NULL, 0, GG_VALUE_TEXT, "URL", NULL, NULL, 0, 0, 0, RUN,
+    BIT(SERVE_SERVICE), NULL, "the agent that jobs have play, at URL/invocations"},
+[GG_OPT_ROLLOUT_TPS] = {"rollout-tps", NULL, 0, GG_VALUE_REAL, "N", "5", NULL, 0, 100000, 0, RUN,
+    BIT(SERVE_SERVICE), NULL, "rollouts that a job begins a second (0: no limit)"},
 [GG_OPT_ACCOUNT] = {"account", NULL, 0, GG_VALUE_TEXT, "ID", "123456789012", NULL, 0, 0, 0, RUN,
     BIT(SERVE_SERVICE), NULL, "account number in the names the service makes"},
 

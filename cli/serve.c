@@ -1,6 +1,7 @@
 /* guessgym serve: the embedded policy, or the training service, at an address. */
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 
 #include "cli/term.h"
 #include "service/policy_server.h"
@@ -75,6 +76,12 @@ static void log_line(void *context, const char *line)
     gg_remark(context, "%s", line);
 }
 
+static const char *set_in_environment(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
 gg_exit gg_cmd_serve_service(gg_cli *cli)
 {
     gg_service *service = NULL;
@@ -89,6 +96,12 @@ gg_exit gg_cmd_serve_service(gg_cli *cli)
         .listen = gg_opt_text(cli->opts, GG_OPT_LISTEN_SERVICE),
         .state_dir = gg_opt_text(cli->opts, GG_OPT_STATE),
         .s3_root = gg_opt_text(cli->opts, GG_OPT_S3_ROOT),
+        .s3_endpoint = gg_opt_text(cli->opts, GG_OPT_S3_ENDPOINT),
+        .agent_url = gg_opt_text(cli->opts, GG_OPT_AGENT),
+        .rollout_tps = gg_opt_real(cli->opts, GG_OPT_ROLLOUT_TPS),
+        .key_id = set_in_environment("AWS_ACCESS_KEY_ID"),
+        .secret = set_in_environment("AWS_SECRET_ACCESS_KEY"),
+        .token = set_in_environment("AWS_SESSION_TOKEN"),
         .account = gg_opt_text(cli->opts, GG_OPT_ACCOUNT),
         .model = gg_opt_text(cli->opts, GG_OPT_POLICY),
         .settings = settings.len ? gg_buf_cstr(&settings) : NULL,
@@ -100,7 +113,8 @@ gg_exit gg_cmd_serve_service(gg_cli *cli)
     if (status == GG_OK)
         status = gg_service_start(&options, &service, &error);
     if (status == GG_OK) {
-        gg_remark(cli, "s3:// is %s", gg_service_s3_root(service));
+        gg_remark(cli, "s3:// is %s",
+                  options.s3_endpoint ? options.s3_endpoint : gg_service_s3_root(service));
         code =
             serve(cli, "a local stand-in for the training service", gg_service_url(service), &set);
     } else {

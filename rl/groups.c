@@ -150,6 +150,43 @@ void gg_groups_free(gg_groups *groups)
     *groups = (gg_groups){0};
 }
 
+/* ---- training sequences ---- */
+
+static bool all_zero(const double *advantage, size_t turns)
+{
+    for (size_t i = 0; i < turns; i++)
+        if (advantage[i] != 0)
+            return false;
+    return true;
+}
+
+static gg_status add_group(const gg_group *group, gg_play_fn imitable, gg_datums *out,
+                           gg_error *error)
+{
+    for (size_t i = 0; i < group->size; i++) {
+        const gg_episode *play = group->plays[i];
+        bool wanted = imitable ? play->outcome == GG_SOLVED
+                               : !all_zero(group->advantages[i], play->turn_count);
+        bool usable = play->trainable || (imitable && imitable(play));
+        if (!wanted || !usable)
+            continue;
+        gg_status status = gg_datums_add(out, play, group->advantages[i], error);
+        if (status != GG_OK)
+            return status;
+    }
+    return GG_OK;
+}
+
+gg_status gg_groups_datums(const gg_groups *groups, gg_play_fn imitable, gg_datums *out,
+                           gg_error *error)
+{
+    gg_status status = GG_OK;
+    for (size_t g = 0; status == GG_OK && g < groups->count; g++)
+        if (!groups->items[g].refused)
+            status = add_group(&groups->items[g], imitable, out, error);
+    return status;
+}
+
 /* ---- groups.jsonl ---- */
 
 /* One number a play; an array a play when its turns differ. */

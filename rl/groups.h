@@ -13,6 +13,7 @@
 #include <guessgym/record.h>
 
 #include "rl/advantage.h"
+#include "rl/datum.h"
 
 typedef struct gg_group {
     gg_episode *const *plays; /* `size` of them; NULL where one is missing */
@@ -34,6 +35,12 @@ typedef struct gg_groups {
 gg_status gg_groups_build(gg_advantage method, gg_episode *const *plays, size_t groups,
                           size_t group_size, gg_groups *out, gg_error *error);
 void gg_groups_free(gg_groups *groups);
+/* Appends the training sequences of all closed groups in (group, sample) order; none of a play that
+ * cannot teach anything: one that is not trainable or has no advantage. With `imitable`, of what is
+ * to be imitated: solved plays that are trainable or that it takes. */
+typedef bool (*gg_play_fn)(const gg_episode *play);
+gg_status gg_groups_datums(const gg_groups *groups, gg_play_fn imitable, gg_datums *out,
+                           gg_error *error);
 /* One line of groups.jsonl, with its newline. */
 void gg_group_write(const gg_groups *groups, size_t index, gg_buf *line);
 

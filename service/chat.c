@@ -101,7 +101,7 @@ static bool read_numbers(const cJSON *root, ask *a, gg_chat_reply *reply)
 {
     static const double most =
         9007199254740991.0; /* 2^53 - 1: beyond it JSON numbers are not exact */
-    double max_tokens = GG_CHAT_TOKENS, choices = 1, seed = 0, top = 0;
+    double max_tokens = (double)a->policy.max_tokens, choices = 1, seed = 0, top = 0;
     const number_rule rules[] = {
         {"temperature", 0, 2, false},    {"top_p", 0, 1, false},
         {"max_tokens", 1, most, true},   {"max_completion_tokens", 1, most, true},
@@ -110,7 +110,6 @@ static bool read_numbers(const cJSON *root, ask *a, gg_chat_reply *reply)
     };
     double *const into[] = {
         &a->policy.temperature, &a->policy.top_p, &max_tokens, &max_tokens, &choices, &seed, &top};
-    a->policy.temperature = a->policy.top_p = 1;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (!read_number(root, &rules[i], into[i], reply))
             return false;
@@ -448,7 +447,17 @@ static gg_policy_reply *sample(const gg_chat_model *model, const ask *a, gg_erro
     return choices;
 }
 
-static void answer(const gg_chat_model *model, const ask *a, gg_chat_reply *reply)
+/* Whoever keeps turns keeps this one, or the request is refused. */
+static bool kept(const gg_chat_turn *turn, const gg_policy_reply *choices, gg_chat_reply *reply)
+{
+    if (!turn->keep || turn->keep(turn->context, choices))
+        return true;
+    gg_chat_refuse(reply, 400, "invalid_request_error", NULL, NULL, turn->late);
+    return false;
+}
+
+static void answer(const gg_chat_model *model, const ask *a, const gg_chat_turn *turn,
+                   gg_chat_reply *reply)
 {
     gg_error error = {0};
     gg_policy_reply *choices = sample(model, a, &error);
@@ -456,6 +465,10 @@ static void answer(const gg_chat_model *model, const ask *a, gg_chat_reply *repl
         bool ours = error.status == GG_E_MEMORY;
         gg_chat_refuse(reply, ours ? 500 : 400, ours ? "server_error" : "invalid_request_error",
                        NULL, NULL, error.text);
+        return;
+    }
+    if (!kept(turn, choices, reply)) {
+        free_choices(choices, a->choices);
         return;
     }
     writer w = {.model = model,
@@ -483,9 +496,18 @@ static void answer(const gg_chat_model *model, const ask *a, gg_chat_reply *repl
 void gg_chat_answer(const gg_chat_model *model, const char *body, size_t len,
                     uint64_t fallback_seed, gg_chat_reply *reply)
 {
+    const gg_chat_turn turn = {1, 1, GG_CHAT_TOKENS, fallback_seed, NULL, NULL, NULL};
+    gg_chat_answer_turn(model, body, len, &turn, reply);
+}
+
+void gg_chat_answer_turn(const gg_chat_model *model, const char *body, size_t len,
+                         const gg_chat_turn *turn, gg_chat_reply *reply)
+{
     cJSON *root = NULL;
     gg_error error = {0};
-    ask a = {0};
+    ask a = {.policy = {.temperature = turn->temperature,
+                        .top_p = turn->top_p,
+                        .max_tokens = turn->max_tokens}};
     gg_buf_reset(&reply->body);
     reply->status = 200;
     reply->content_type = "application/json";
@@ -497,8 +519,12 @@ void gg_chat_answer(const gg_chat_model *model, const char *body, size_t len,
         gg_chat_refuse(reply, 400, "invalid_request_error", NULL, NULL, error.text);
     } else if (read_ask(root, &a, reply)) {
         if (!a.seeded)
-            a.policy.seed = fallback_seed;
-        answer(model, &a, reply);
+            a.policy.seed = turn->seed;
+        if (turn->keep && a.choices != 1)
+            refuse_param(reply, "n", "unsupported_parameter",
+                         "'n' must be 1 here: a turn has one reply");
+        else
+            answer(model, &a, turn, reply);
     }
     cJSON_Delete(root);
 }

@@ -40,6 +40,20 @@ void gg_chat_reply_free(gg_chat_reply *reply);
  * used when the request has none. The request's `model` is the caller's business. */
 void gg_chat_answer(const gg_chat_model *model, const char *body, size_t len,
                     uint64_t fallback_seed, gg_chat_reply *reply);
+/* A turn of which somebody keeps the tokens. */
+typedef struct gg_chat_turn {
+    double temperature, top_p; /* these, where the request names none */
+    int64_t max_tokens;
+    uint64_t seed;
+    /* Called once with the one reply before it is sent; false = it comes too late, and the request
+     * is refused. */
+    bool (*keep)(void *context, const gg_policy_reply *reply);
+    void *context;
+    const char *late; /* what is told then */
+} gg_chat_turn;
+/* The same for one turn; `n` must be 1. */
+void gg_chat_answer_turn(const gg_chat_model *model, const char *body, size_t len,
+                         const gg_chat_turn *turn, gg_chat_reply *reply);
 /* {"error":{message,type,param,code}}; param and code may be NULL. */
 void gg_chat_refuse(gg_chat_reply *reply, int status, const char *type, const char *param,
                     const char *code, const char *message);

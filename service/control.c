@@ -18,6 +18,13 @@ static const struct {
     {"ListTrainingSessions", gg_list_sessions},
     {"StopTrainingSession", gg_stop_session},
     {"DeleteTrainingSession", gg_delete_session},
+    {"CreateJob", gg_create_job},
+    {"DescribeJob", gg_describe_job},
+    {"ListJobs", gg_list_jobs},
+    {"StopJob", gg_stop_job},
+    {"DeleteJob", gg_delete_job},
+    {"ListJobSchemaVersions", gg_list_job_schemas},
+    {"DescribeJobSchemaVersion", gg_describe_job_schema},
     {"CreateModelPackageGroup", gg_create_package_group},
     {"DescribeModelPackageGroup", gg_describe_package_group},
     {"CreateModelPackage", gg_create_package},
@@ -63,18 +70,17 @@ const char *gg_control_page(const cJSON *in, int64_t *most, int64_t *token, gg_e
     return NULL;
 }
 
-static void send(gg_request *request, const char *type, const char *body, size_t len)
+static void send(gg_request *request, int status, const char *type, const char *body, size_t len)
 {
     char header[96], id[80];
     const char *const headers[] = {id, type ? header : NULL, NULL};
     snprintf(header, sizeof header, "x-amzn-ErrorType: %s", type ? type : "");
     snprintf(id, sizeof id, "x-amzn-RequestId: guessgym-%lld",
              (long long)atomic_load(&request->service->requests));
-    int status = !type ? 200 : strcmp(type, GG_INTERNAL) == 0 ? 500 : 400;
     gg_exchange_reply(request->exchange, status, CONTENT_TYPE, headers, body, len);
 }
 
-static void refuse(gg_request *request, const char *type, const char *message)
+void gg_control_refuse(gg_request *request, int status, const char *type, const char *message)
 {
     gg_buf body;
     gg_buf_init(&body, GG_CONTROL_BODY_MAX);
@@ -83,8 +89,13 @@ static void refuse(gg_request *request, const char *type, const char *message)
     gg_buf_str(&body, ",\"message\":");
     gg_buf_json_str(&body, message);
     gg_buf_char(&body, '}');
-    send(request, type, gg_buf_cstr(&body), body.len);
+    send(request, status, type, gg_buf_cstr(&body), body.len);
     gg_buf_free(&body);
+}
+
+static void refuse(gg_request *request, const char *type, const char *message)
+{
+    gg_control_refuse(request, strcmp(type, GG_INTERNAL) == 0 ? 500 : 400, type, message);
 }
 
 static void run(gg_request *request, gg_control_fn fn, const cJSON *in)
@@ -98,7 +109,7 @@ static void run(gg_request *request, gg_control_fn fn, const cJSON *in)
     if (type)
         refuse(request, type, error.text);
     else
-        send(request, NULL, gg_buf_cstr(&out), out.len);
+        send(request, 200, NULL, gg_buf_cstr(&out), out.len);
     gg_buf_free(&out);
 }
 

@@ -92,32 +92,14 @@ static const char *read_arns(gg_request *request, const cJSON *in, creation *c, 
     return NULL;
 }
 
-/* The embedded policy behind a base model. */
-static const char *choose_policy(gg_request *request, creation *c, gg_error *error)
-{
-    const char *const *names = gg_policy_names(), *standing = request->service->model;
-    while (*names && strcmp(*names, c->base_id) != 0)
-        names++;
-    if (!*names)
-        gg_service_say(request->service,
-                       "training session %s: the model %s is not here; the embedded policy %s "
-                       "stands for it",
-                       c->options.name, c->base_id, standing);
-    const char *name = *names ? *names : standing;
-    if (gg_service_policy(request->service, name, &c->options.policy, error) != GG_OK)
-        return GG_INTERNAL;
-    if (!gg_policy_trainable(c->options.policy))
-        return gg_control_fail(error, GG_VALIDATION, "the model %s cannot be trained; use %s",
-                               c->base_id, standing);
-    return NULL;
-}
-
 static const char *read_creation(gg_request *request, const cJSON *in, creation *c, gg_error *error)
 {
     const char *type =
         gg_control_text(in, "TrainingSessionName", GG_TEXT_NAME, &c->options.name, error);
     if (type || (type = read_lora(in, c, error)) || (type = read_arns(request, in, c, error)) ||
-        (type = check_rest(in, error)) || (type = choose_policy(request, c, error)))
+        (type = check_rest(in, error)) ||
+        (type = gg_choose_policy(request->service, c->options.name, c->base_id, &c->options.policy,
+                                 error)))
         return type;
     snprintf(c->arn, sizeof c->arn, "arn:aws:sagemaker:%s:%s:training-session/%s", c->region,
              request->service->account, c->options.name);

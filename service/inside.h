@@ -9,6 +9,8 @@
 #include <stdatomic.h>
 
 #include "net/server.h"
+#include "service/auth.h"
+#include "service/jobs.h"
 #include "service/packages.h"
 #include "service/registry.h"
 #include "service/service.h"
@@ -31,6 +33,10 @@ struct gg_service {
     gg_store *store; /* behind s3:// and file:// */
     gg_packages *packages;
     gg_registry *sessions;
+    gg_auth *auth;
+    gg_job_site site; /* what jobs share; its texts are ours */
+    char *agent_url;
+    gg_jobs *jobs;
     atomic_llong requests; /* so far: makes request ids and seeds for requests without one */
 };
 
@@ -41,6 +47,7 @@ typedef struct gg_request {
     const gg_exchange_request *http;
     char region[GG_REGION_MAX + 1]; /* in the signature, else GG_SERVICE_REGION */
     bool region_given;
+    gg_auth_kind shown;                 /* what it identified itself with */
     char name[GG_OPERATION_ID_MAX + 1]; /* the path's parts */
     char id[GG_OPERATION_ID_MAX + 1];
 } gg_request;
@@ -50,8 +57,13 @@ gg_status gg_service_policy(gg_service *service, const char *name, const gg_poli
                             gg_error *error);
 GG_PRINTF(2, 3) void gg_service_say(const gg_service *service, const char *format, ...);
 
-/* Who sends this? The one place where signatures and tokens are looked at. Fills `region`. False
- * when the caller is refused; the exchange is then answered. */
+/* The embedded policy that stands for a base model, opened once; who wants it is for the log. NULL,
+ * or the error's __type. */
+const char *gg_choose_policy(gg_service *service, const char *who, const char *base_id,
+                             const gg_policy **out, gg_error *error);
+
+/* Who sends this? Fills `region` and `shown`. False when the caller is refused; the exchange is
+ * then answered. */
 bool gg_request_admit(gg_request *request);
 
 /* Answers of the runtime: an exception by name with its status, as rest-json has it. */
@@ -64,10 +76,19 @@ gg_hosted *gg_request_session(gg_request *request);
 /* Requests by kind; each answers the exchange. */
 void gg_route(gg_request *request);
 void gg_control(gg_request *request);
+/* An error of the control plane. */
+void gg_control_refuse(gg_request *request, int status, const char *type, const char *message);
 void gg_sample_pass(gg_request *request);
 void gg_sample_stream(gg_request *request);
 void gg_openai_chat(gg_request *request);
 void gg_openai_models(gg_request *request);
+void gg_job_route_sample(gg_request *request);
+void gg_job_route_stream(gg_request *request);
+void gg_job_route_complete(gg_request *request);
+void gg_job_route_reward(gg_request *request);
+void gg_job_route_models(gg_request *request);
+/* A request's body, made one that asks for a stream. The caller frees. */
+void gg_stream_body(const gg_exchange_request *http, gg_buf *out);
 
 /* Control plane operations: NULL, or the error's __type with the sentence in `error`. */
 typedef const char *(*gg_control_fn)(gg_request *request, const cJSON *in, gg_buf *out,
@@ -77,6 +98,14 @@ const char *gg_describe_session(gg_request *request, const cJSON *in, gg_buf *ou
 const char *gg_list_sessions(gg_request *request, const cJSON *in, gg_buf *out, gg_error *error);
 const char *gg_stop_session(gg_request *request, const cJSON *in, gg_buf *out, gg_error *error);
 const char *gg_delete_session(gg_request *request, const cJSON *in, gg_buf *out, gg_error *error);
+const char *gg_create_job(gg_request *request, const cJSON *in, gg_buf *out, gg_error *error);
+const char *gg_describe_job(gg_request *request, const cJSON *in, gg_buf *out, gg_error *error);
+const char *gg_list_jobs(gg_request *request, const cJSON *in, gg_buf *out, gg_error *error);
+const char *gg_stop_job(gg_request *request, const cJSON *in, gg_buf *out, gg_error *error);
+const char *gg_delete_job(gg_request *request, const cJSON *in, gg_buf *out, gg_error *error);
+const char *gg_list_job_schemas(gg_request *request, const cJSON *in, gg_buf *out, gg_error *error);
+const char *gg_describe_job_schema(gg_request *request, const cJSON *in, gg_buf *out,
+                                   gg_error *error);
 const char *gg_create_package_group(gg_request *request, const cJSON *in, gg_buf *out,
                                     gg_error *error);
 const char *gg_describe_package_group(gg_request *request, const cJSON *in, gg_buf *out,

@@ -28,6 +28,17 @@ static const struct {
     [GG_TEXT_PACKAGE_ARN] = {1, 2048, ARN ACCOUNT ":model-package/" SHORT "/[1-9][0-9]{0,8}"},
     [GG_TEXT_S3_URI] = {8, GG_S3_PATH_MAX,
                         "s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[^[:cntrl:]]*)?"},
+    [GG_TEXT_JOB_ARN] = {1, 256, ARN ACCOUNT ":job/[a-zA-Z0-9_-]+/" SHORT},
+    [GG_TEXT_RUNTIME_ARN] = {1, 2048,
+                             "arn:aws[a-z-]*:bedrock-agentcore:[a-z0-9-]{1,31}:" ACCOUNT
+                             ":runtime/[a-zA-Z0-9_-]+"},
+    [GG_TEXT_LAMBDA_ARN] = {1, 2048,
+                            "arn:aws[a-z-]*:lambda:[a-z0-9-]{1,31}:" ACCOUNT
+                            ":function:[a-zA-Z0-9_.-]+(:([$]LATEST|[a-zA-Z0-9_-]+))?"},
+    [GG_TEXT_MLFLOW_ARN] = {1, 2048,
+                            ARN ACCOUNT ":(mlflow-app|mlflow-tracking-server)/[a-zA-Z0-9_-]+"},
+    [GG_TEXT_KMS_KEY] = {1, 2048, "[a-zA-Z0-9:/_-]+"},
+    [GG_TEXT_SCHEMA_VERSION] = {5, 16, "[0-9]+[.][0-9]+[.][0-9]+"},
 };
 
 #define KINDS (sizeof kinds / sizeof *kinds)
@@ -104,6 +115,17 @@ bool gg_package_parts(const char *arn, char *group, size_t room, int64_t *versio
         return false;
     *version = strtoll(slash + 1, NULL, 10);
     return *version > 0;
+}
+
+bool gg_job_arn_parts(const char *arn, gg_job_arn *out)
+{
+    const char *account = after_colon(arn, 4), *kind = after_colon(arn, 5);
+    const char *category = kind ? strchr(kind, '/') : NULL;
+    const char *name = category ? strchr(category + 1, '/') : NULL;
+    return name && gg_arn_region(arn, out->region, sizeof out->region) &&
+           copy(out->account, sizeof out->account, account, strcspn(account, ":")) &&
+           copy(out->category, sizeof out->category, category + 1, (size_t)(name - category - 1)) &&
+           copy(out->name, sizeof out->name, name + 1, strlen(name + 1));
 }
 
 /* "." and ".." as parts of a key would leave the root, or name one object by two addresses. */

@@ -155,6 +155,12 @@ static const struct route {
 } routes[] = {
     {"GET", "/health", health},
     {"POST", "/", gg_control},
+    {"POST", "/sample", gg_job_route_sample},
+    {"POST", "/sample-with-response-stream", gg_job_route_stream},
+    {"POST", "/complete-rollout", gg_job_route_complete},
+    {"POST", "/update-reward", gg_job_route_reward},
+    {"POST", "/v1/chat/completions", gg_job_route_sample},
+    {"GET", "/v1/models", gg_job_route_models},
     {"POST", "/v1/training-sessions/*/operations", submit_training},
     {"GET", "/v1/training-sessions/*/operations/*", training_result},
     {"POST", "/v1/training-sessions/*/sampling-operations", submit_sampling},

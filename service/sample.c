@@ -110,7 +110,7 @@ static const char *stream_place(const gg_exchange_request *http)
 }
 
 /* The stream is what this operation is for: a body that does not say so is completed. */
-static void stream_body(const gg_exchange_request *http, gg_buf *out)
+void gg_stream_body(const gg_exchange_request *http, gg_buf *out)
 {
     const char *place = stream_place(http), *end = http->body + http->body_len;
     gg_buf_init(out, http->body_len + 32);
@@ -133,7 +133,7 @@ void gg_sample_stream(gg_request *request)
     if (!session)
         return;
     if (pass_version(request, session, &version)) {
-        stream_body(request->http, &text);
+        gg_stream_body(request->http, &text);
         answer(request, session, version, gg_buf_cstr(&text), text.len);
         gg_buf_free(&text);
     }

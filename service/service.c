@@ -48,6 +48,32 @@ gg_status gg_service_policy(gg_service *service, const char *name, const gg_poli
     return status;
 }
 
+const char *gg_choose_policy(gg_service *service, const char *who, const char *base_id,
+                             const gg_policy **out, gg_error *error)
+{
+    const char *const *names = gg_policy_names(), *standing = service->model;
+    while (*names && strcmp(*names, base_id) != 0)
+        names++;
+    if (!*names)
+        gg_service_say(service,
+                       "%s: the model %s is not here; the embedded policy %s stands for it", who,
+                       base_id, standing);
+    if (gg_service_policy(service, *names ? *names : standing, out, error) != GG_OK)
+        return GG_INTERNAL;
+    return gg_policy_trainable(*out)
+               ? NULL
+               : gg_control_fail(error, GG_VALIDATION, "the model %s cannot be trained; use %s",
+                                 base_id, standing);
+}
+
+/* As above, for a job that an earlier process left. */
+static gg_status left_policy(void *context, const char *base_id, const gg_policy **out,
+                             gg_error *error)
+{
+    const char *type = gg_choose_policy(context, "a job of an earlier start", base_id, out, error);
+    return type ? GG_E_CONFIG : GG_OK; /* the sentence is there */
+}
+
 static void handle(void *context, gg_exchange *exchange, const gg_exchange_request *http)
 {
     gg_request request = {.service = context, .exchange = exchange, .http = http};
@@ -124,6 +150,25 @@ static gg_status check_options(const gg_service_options *options, gg_error *erro
     return GG_OK;
 }
 
+static gg_status open_jobs(gg_service *service, const gg_service_options *options, gg_error *error)
+{
+    if (options->rollout_tps < 0)
+        return gg_fail(error, GG_E_CONFIG, "the rollouts a second cannot be negative");
+    service->site =
+        (gg_job_site){.store = service->store,
+                      .packages = service->packages,
+                      .agent_url = service->agent_url,
+                      .state_dir = service->state_dir,
+                      .account = service->account,
+                      .seed = service->seed,
+                      .rollout_tps = options->rollout_tps,
+                      .reward_wait_ms = options->reward_wait_ms > 0 ? options->reward_wait_ms
+                                                                    : GG_JOB_REWARD_WAIT_MS,
+                      .log = service->log,
+                      .log_context = service->log_context};
+    return gg_jobs_open(&service->site, left_policy, service, &service->jobs, error);
+}
+
 static gg_status prepare(gg_service *service, const gg_service_options *options, gg_error *error)
 {
     gg_status status = check_options(options, error);
@@ -136,9 +181,11 @@ static gg_status prepare(gg_service *service, const gg_service_options *options,
     if (!copy(&service->account, options->account ? options->account : GG_SERVICE_ACCOUNT) ||
         !copy(&service->model, options->model ? options->model : GG_SERVICE_MODEL) ||
         !copy(&service->settings, options->settings) ||
+        !copy(&service->agent_url, options->agent_url) ||
         !copy(&service->state_dir, options->state_dir))
         return gg_fail(error, GG_E_MEMORY, "out of memory starting the service");
-    if (service->state_dir)
+    status = gg_auth_open(options->key_id, options->secret, options->token, &service->auth, error);
+    if (status == GG_OK && service->state_dir)
         status = gg_dir_make(service->state_dir, error);
     if (status == GG_OK)
         status = settle_root(service, options, error);
@@ -152,7 +199,18 @@ static gg_status prepare(gg_service *service, const gg_service_options *options,
     const gg_policy *policy;
     if (status == GG_OK && !gg_policy_name_trainable(service->model))
         status = gg_fail(error, GG_E_CONFIG, "the policy %s cannot be trained", service->model);
-    return status == GG_OK ? gg_service_policy(service, service->model, &policy, error) : status;
+    if (status == GG_OK)
+        status = gg_service_policy(service, service->model, &policy, error);
+    return status == GG_OK ? open_jobs(service, options, error) : status;
+}
+
+/* Once the address is known, which the agent is told. */
+static gg_status go_on(gg_service *service, gg_error *error)
+{
+    service->site.endpoint_url = gg_server_url(service->http);
+    if (!gg_auth_verifies(service->auth))
+        gg_service_say(service, "no keys are set: signatures and tokens are not verified");
+    return gg_jobs_resume(service->jobs, error);
 }
 
 gg_status gg_service_start(const gg_service_options *options, gg_service **out, gg_error *error)
@@ -171,6 +229,8 @@ gg_status gg_service_start(const gg_service_options *options, gg_service **out, 
                                   .context = service};
         status = gg_server_start(&http, &service->http, error);
     }
+    if (status == GG_OK)
+        status = go_on(service, error);
     if (status == GG_OK)
         *out = service;
     else
@@ -192,7 +252,10 @@ void gg_service_stop(gg_service *service)
         return;
     /* The server first: no handler may find the sessions gone. What a session still answers after
      * that is thrown away. */
+    gg_jobs_suspend(service->jobs);
     gg_server_stop(service->http);
+    gg_jobs_close(service->jobs);
+    gg_auth_close(service->auth);
     gg_registry_close(service->sessions);
     gg_packages_close(service->packages);
     gg_store_close(service->store);
@@ -204,6 +267,7 @@ void gg_service_stop(gg_service *service)
     free(service->s3_root);
     free(service->account);
     free(service->model);
+    free(service->agent_url);
     free(service->settings);
     pthread_mutex_destroy(&service->lock);
     free(service);

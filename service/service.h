@@ -32,20 +32,26 @@ typedef struct gg_service gg_service;
 typedef void (*gg_service_log)(void *context, const char *line);
 
 typedef struct gg_service_options {
-    const char *listen;    /* as gg_server_options.listen */
-    const char *state_dir; /* sessions and packages; NULL = forgotten at the end */
-    const char *s3_root;   /* NULL = STATE_DIR/s3, without a state folder a temporary one that is
-                              removed at the end */
-    const char *s3_endpoint; /* s3:// lies at this S3 endpoint instead, path style; its keys are those
-                                of the environment (AWS_ACCESS_KEY_ID ...) */
-    const char *account;   /* 12 digits; NULL = GG_SERVICE_ACCOUNT */
-    const char *model;     /* the embedded policy that stands for every model that is not here; NULL
-                              = GG_SERVICE_MODEL */
-    const char *settings;  /* the environment's, for gg_policy_open: JSON or NULL */
-    uint64_t seed;         /* of samples that name none; 0 = GG_SERVICE_SEED */
-    unsigned threads;      /* of the server; 0 = 2 */
-    int64_t gap_ms;        /* how long a missing number may block a session; 0 = ten minutes */
-    gg_service_log log;    /* NULL = nothing is logged */
+    const char *listen;      /* as gg_server_options.listen */
+    const char *state_dir;   /* sessions and packages; NULL = forgotten at the end */
+    const char *s3_root;     /* NULL = STATE_DIR/s3, without a state folder a temporary one that is
+                                removed at the end */
+    const char *s3_endpoint; /* s3:// lies at this S3 endpoint instead, path style; its keys are
+                                those of the environment (AWS_ACCESS_KEY_ID ...) */
+    const char *account;     /* 12 digits; NULL = GG_SERVICE_ACCOUNT */
+    const char
+        *agent_url;     /* jobs' rollouts are played at AGENT_URL/invocations; NULL = jobs fail */
+    double rollout_tps; /* rollouts that a job begins a second; 0 = no limit */
+    int64_t reward_wait_ms; /* see gg_job_site; 0 = GG_JOB_REWARD_WAIT_MS */
+    /* Whose signatures and tokens are good; NULL = they are not verified. */
+    const char *key_id, *secret, *token;
+    const char *model;    /* the embedded policy that stands for every model that is not here; NULL
+                             = GG_SERVICE_MODEL */
+    const char *settings; /* the environment's, for gg_policy_open: JSON or NULL */
+    uint64_t seed;        /* of samples that name none; 0 = GG_SERVICE_SEED */
+    unsigned threads;     /* of the server; 0 = 2 */
+    int64_t gap_ms;       /* how long a missing number may block a session; 0 = ten minutes */
+    gg_service_log log;   /* NULL = nothing is logged */
     void *log_context;
 } gg_service_options;
 

@@ -136,7 +136,7 @@ static gg_status run(const gg_store *store, const char *uri, const call *c, gg_b
     for (int attempt = 0; attempt < GG_STORE_ATTEMPTS; attempt++) {
         if (attempt)
             nanosleep(&(struct timespec){.tv_nsec = (long)(BACKOFF_MS << attempt) * 500000L}, NULL);
-        gg_buf_reset(storage);
+        gg_buf_free(storage); /* the call begins it anew */
         status = once(store, c, storage, reply, error);
         if (status != GG_OK)
             return status;
@@ -151,9 +151,8 @@ static gg_status run(const gg_store *store, const char *uri, const call *c, gg_b
 
 gg_status gg_s3_get(const gg_store *store, const char *uri, gg_buf *out, gg_error *error)
 {
-    gg_buf path, storage;
+    gg_buf path, storage = {0};
     gg_http_reply reply;
-    gg_buf_init(&storage, REPLY_MAX + LINES_MAX);
     gg_status status = path_of(uri, true, &path, error);
     const call c = {"GET", gg_buf_cstr(&path), "", NULL, 0};
     if (status == GG_OK)
@@ -170,9 +169,8 @@ gg_status gg_s3_get(const gg_store *store, const char *uri, gg_buf *out, gg_erro
 gg_status gg_s3_put(const gg_store *store, const char *uri, const char *bytes, size_t len,
                     gg_error *error)
 {
-    gg_buf path, storage;
+    gg_buf path, storage = {0};
     gg_http_reply reply;
-    gg_buf_init(&storage, REPLY_MAX + LINES_MAX);
     gg_status status = path_of(uri, true, &path, error);
     const call c = {"PUT", gg_buf_cstr(&path), "", bytes, len};
     if (status == GG_OK)
@@ -266,10 +264,9 @@ gg_status gg_s3_find(const gg_store *store, const char *uri, gg_store_list *out,
     const char *bucket = uri + strlen("s3://");
     size_t bucket_len = strcspn(bucket, "/");
     const char *prefix = bucket[bucket_len] ? bucket + bucket_len + 1 : "";
-    gg_buf path, query, storage, token;
+    gg_buf path, query, token, storage = {0};
     gg_http_reply reply;
     gg_buf_init(&query, URL_MAX);
-    gg_buf_init(&storage, REPLY_MAX);
     gg_buf_init(&token, URL_MAX);
     gg_status status = path_of(uri, false, &path, error);
     bool more = true;

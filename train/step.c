@@ -71,14 +71,6 @@ gg_status gg_step_play(gg_train *t, gg_step *s, gg_error *error)
 
 /* ---- from plays to datums ---- */
 
-static bool all_zero(const double *advantage, size_t turns)
-{
-    for (size_t i = 0; i < turns; i++)
-        if (advantage[i] != 0)
-            return false;
-    return true;
-}
-
 /* The newest weight version that any of the step's replies named; -1 when none did. */
 static int64_t newest_version(const gg_plays *plays)
 {
@@ -107,31 +99,14 @@ static void drop_stale(const gg_train *t, gg_step *s)
     s->datums.count = kept;
 }
 
-/* Datums of one group, in sample order; none of a play that cannot teach anything. */
-static gg_status add_group(const gg_train *t, gg_step *s, const gg_group *group, gg_error *error)
-{
-    bool imitation = t->o.loss == GG_LOSS_CROSS_ENTROPY;
-    for (size_t i = 0; i < group->size; i++) {
-        const gg_episode *play = group->plays[i];
-        bool wanted = imitation ? play->outcome == GG_SOLVED
-                                : !all_zero(group->advantages[i], play->turn_count);
-        bool usable = play->trainable || (imitation && gg_tokens_imitable(play));
-        if (!wanted || !usable)
-            continue;
-        gg_status status = gg_datums_add(&s->datums, play, group->advantages[i], error);
-        if (status != GG_OK)
-            return status;
-    }
-    return GG_OK;
-}
-
 static gg_status make_datums(gg_train *t, gg_step *s, gg_error *error)
 {
     gg_status status = gg_groups_build(t->o.advantage, s->plays.items, s->plays.groups,
                                        s->plays.group_size, &s->groups, error);
-    for (size_t g = 0; status == GG_OK && g < s->groups.count; g++)
-        if (!s->groups.items[g].refused)
-            status = add_group(t, s, &s->groups.items[g], error);
+    if (status == GG_OK)
+        status = gg_groups_datums(&s->groups,
+                                  t->o.loss == GG_LOSS_CROSS_ENTROPY ? gg_tokens_imitable : NULL,
+                                  &s->datums, error);
     if (status == GG_OK && !t->o.from)
         drop_stale(t, s);
     return status;
