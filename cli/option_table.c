@@ -242,7 +242,7 @@ static const gg_opt rows[GG_OPT_COUNT] = {
     "folder)"},
 [GG_OPT_S3_ENDPOINT] = {"s3-endpoint", NULL, 0, GG_VALUE_TEXT, "URL", NULL, NULL, 0, 0, 0, RUN,
     BIT(SERVE_SERVICE), NULL, "s3:// lies at this S3 endpoint, with the keys of the environment"},
-[GG_OPT_AGENT] = {"agent", NULL, 0, GG_VALUE_TEXT, "URL", NULL, NULL, 0, 0, 0, RUN,
+[GG_OPT_AGENT_URL] = {"agent", NULL, 0, GG_VALUE_TEXT, "URL", NULL, NULL, 0, 0, 0, RUN,
     BIT(SERVE_SERVICE), NULL, "the agent that jobs have play, at URL/invocations"},
 [GG_OPT_ROLLOUT_TPS] = {"rollout-tps", NULL, 0, GG_VALUE_REAL, "N", "5", NULL, 0, 100000, 0, RUN,
     BIT(SERVE_SERVICE), NULL, "rollouts that a job begins a second (0: no limit)"},

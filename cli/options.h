@@ -143,7 +143,7 @@ typedef enum gg_opt_id {
     GG_OPT_STATE,
     GG_OPT_S3_ROOT,
     GG_OPT_S3_ENDPOINT,
-    GG_OPT_AGENT,
+    GG_OPT_AGENT_URL,
     GG_OPT_ROLLOUT_TPS,
     GG_OPT_ACCOUNT,
     /* serve agent */

@@ -97,7 +97,7 @@ gg_exit gg_cmd_serve_service(gg_cli *cli)
         .state_dir = gg_opt_text(cli->opts, GG_OPT_STATE),
         .s3_root = gg_opt_text(cli->opts, GG_OPT_S3_ROOT),
         .s3_endpoint = gg_opt_text(cli->opts, GG_OPT_S3_ENDPOINT),
-        .agent_url = gg_opt_text(cli->opts, GG_OPT_AGENT),
+        .agent_url = gg_opt_text(cli->opts, GG_OPT_AGENT_URL),
         .rollout_tps = gg_opt_real(cli->opts, GG_OPT_ROLLOUT_TPS),
         .key_id = set_in_environment("AWS_ACCESS_KEY_ID"),
         .secret = set_in_environment("AWS_SECRET_ACCESS_KEY"),
