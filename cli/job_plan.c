@@ -125,6 +125,7 @@ gg_status gg_cli_job_plan(const gg_cli *cli, size_t rows, gg_job_plan *out, gg_e
         .checkpoint_group = gg_opt_text(opts, GG_OPT_CHECKPOINT_GROUP),
         .mlflow = gg_opt_text(opts, GG_OPT_MLFLOW_ARN),
         .start = gg_opt_text(opts, GG_OPT_START_PACKAGE),
+        .accept_eula = gg_opt_flag(opts, GG_OPT_ACCEPT_EULA),
     };
     return put_values(cli, rows, out, error);
 }

@@ -12,6 +12,7 @@
 #define AGENT        BIT(SERVE_AGENT)
 #define WORDS        (BIT(WORDS_SPLIT) | BIT(WORDS_CHECK))
 #define JOBS         (BIT(TRAIN) | BIT(PREFLIGHT))
+#define JOB          (BIT(JOB_LIST) | BIT(JOB_DESCRIBE) | BIT(JOB_FOLLOW) | BIT(JOB_STOP))
 #define EVERY        (~0ull)
 
 #define COUNT_MAX  1e9
@@ -160,16 +161,16 @@ static const gg_opt rows[GG_OPT_COUNT] = {
     RUN, BIT(TRAIN), NULL, "stop after the step that uses them up"},
 [GG_OPT_MAX_COST] = {"max-cost", NULL, 0, GG_VALUE_REAL, "DOLLARS", NULL, NULL, 0.000001, 1e9, 0,
     RUN, JOBS, NULL, "stop after the step that uses it up"},
-[GG_OPT_PRICES] = {"prices", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, 0, RUN, JOBS,
+[GG_OPT_PRICES] = {"prices", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, 0, RUN, JOBS | JOB,
     NULL, "dollars a million tokens, as JSON; default: a dated table"},
 [GG_OPT_PRICE_MODEL] = {"price-model", NULL, 0, GG_VALUE_TEXT, "NAME",
-    "openai-reasoning-gpt-oss-20b", NULL, 0, 0, 0, RUN, JOBS, NULL,
+    "openai-reasoning-gpt-oss-20b", NULL, 0, 0, 0, RUN, JOBS | JOB, NULL,
     "whose prices the cost is told in"},
 [GG_OPT_ON] = {"on", NULL, 0, GG_VALUE_TEXT, "WHERE", "local", "local|session|job", 0, 0, OF_RUN,
     RUN, BIT(TRAIN), NULL, "who trains: our service on a loopback port, or a training session at "
     "--service-url"},
 [GG_OPT_SERVICE_URL] = {"service-url", NULL, 0, GG_VALUE_TEXT, "URL", NULL, NULL, 0, 0, 0, RUN,
-    BIT(TRAIN), NULL, "address of the training service"},
+    BIT(TRAIN) | JOB, NULL, "address of the training service"},
 
 [GG_OPT_JOB_NAME] = {"job-name", NULL, 0, GG_VALUE_TEXT, "NAME", NULL, NULL, 0, 0, OF_RUN, RUN, JOBS,
     NULL, "job: its name; default: from the output folder"},
@@ -189,6 +190,8 @@ static const gg_opt rows[GG_OPT_COUNT] = {
     NULL, "job: the MLflow app that gets its metrics"},
 [GG_OPT_START_PACKAGE] = {"start", NULL, 0, GG_VALUE_TEXT, "ARN", NULL, NULL, 0, 0, OF_RUN, RUN, JOBS,
     NULL, "job: a model package to start from"},
+[GG_OPT_ACCEPT_EULA] = {"accept-eula", NULL, 0, GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, OF_RUN, RUN, JOBS,
+    NULL, "job: the base model's licence is accepted"},
 [GG_OPT_EPOCHS] = {"epochs", NULL, 0, GG_VALUE_INT, "N", NULL, NULL, 1, 1000, OF_RUN, RUN, JOBS, NULL,
     "job: times that it goes through the rows (as many as the steps need)"},
 [GG_OPT_HYPER] = {"hyper", NULL, 0, GG_VALUE_LIST, "NAME=VALUE", NULL, NULL, 0, 0, OF_RUN, RUN, JOBS,
@@ -257,7 +260,7 @@ static const gg_opt rows[GG_OPT_COUNT] = {
     PLAYER, AGENT, "REASONING_PROMPT_HINT", "the system prompt tells the effort too "
     "($REASONING_PROMPT_HINT)"},
 [GG_OPT_REGION] = {"region", NULL, 0, GG_VALUE_TEXT, "REGION", NULL, NULL, 0, 0, 0, RUN,
-    AGENT | JOBS,
+    AGENT | JOBS | JOB,
     "AWS_REGION", "where the service is; of an agent: where a request names none ($AWS_REGION)"},
 [GG_OPT_RUNTIME_ENDPOINT] = {"runtime-endpoint", NULL, 0, GG_VALUE_TEXT, "URL", NULL, NULL, 0, 0, 0,
     RUN, AGENT, "RFT_RUNTIME_ENDPOINT", "the runtime where a request names none ($RFT_RUNTIME_ENDPOINT; the region's "
@@ -281,10 +284,10 @@ static const gg_opt rows[GG_OPT_COUNT] = {
     GG_OPT_NEEDED, RUN, BIT(WORDS_SPLIT), NULL, "folder for the three files"},
 
 [GG_OPT_JSON] = {"json", NULL, 'j', GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, 0, COMMON,
-    GAMES | BIT(PREFLIGHT) | BIT(SHAPE) | WORDS | BIT(COMPARE) | BIT(RESCORE) | BIT(MARK) | BIT(VERSION), NULL,
+    GAMES | BIT(PREFLIGHT) | JOB | BIT(SHAPE) | WORDS | BIT(COMPARE) | BIT(RESCORE) | BIT(MARK) | BIT(VERSION), NULL,
     "the result as JSON, with stable keys"},
 [GG_OPT_QUIET] = {"quiet", NULL, 'q', GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, 0, COMMON,
-    ASKS | BIT(SHAPE) | SERVERS | AGENT, NULL, "no progress, no remarks: only results, warnings and errors"},
+    ASKS | JOB | BIT(SHAPE) | SERVERS | AGENT, NULL, "no progress, no remarks: only results, warnings and errors"},
 [GG_OPT_NO_COLOR] = {"no-color", NULL, 0, GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, 0, COMMON,
     GAMES | BIT(PREFLIGHT) | BIT(SHAPE) | BIT(COMPARE) | BIT(RESCORE), NULL, "plain text; so does the variable NO_COLOR"},
 [GG_OPT_CONFIG] = {"config", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, 0, COMMON, EVERY,

@@ -172,3 +172,11 @@ gg_status gg_plan_resume(const gg_cli *cli, gg_error *error)
         status = read_run_json(cli, dir, effort, &found, error);
     return status;
 }
+
+gg_status gg_plan_price(const gg_cli *cli, gg_price *out, gg_error *error)
+{
+    const char *path = gg_opt_text(cli->opts, GG_OPT_PRICES),
+               *model = gg_opt_text(cli->opts, GG_OPT_PRICE_MODEL);
+
+    return path ? gg_price_read(path, model, out, error) : gg_price_find(model, out, error);
+}

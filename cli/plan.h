@@ -4,6 +4,7 @@
 
 #include "agent/tasks.h"
 #include "cli/endpoint.h"
+#include "core/price.h"
 
 /* How to ask. `effort` NULL = not sent. Pointers go into the options and `system_prompt`. */
 gg_ask gg_plan_ask(const gg_cli *cli, const gg_player *player, const char *effort,
@@ -25,6 +26,8 @@ void gg_plan_config(const gg_cli *cli, const gg_plan_facts *facts, gg_buf *out);
 
 /* The folder of --output, else a new name under runs/. */
 void gg_plan_folder(const gg_cli *cli, const gg_player *player, gg_buf *out);
+/* --prices and --price-model. */
+gg_status gg_plan_price(const gg_cli *cli, gg_price *out, gg_error *error);
 /* With --resume: takes what the command line leaves out from the folder's run.json (or its first
  * effort's). */
 gg_status gg_plan_resume(const gg_cli *cli, gg_error *error);

@@ -5,6 +5,7 @@
 #include "cli/game.h"
 #include "cli/job_plan.h"
 #include "cli/measured.h"
+#include "cli/plan.h"
 #include "cli/term.h"
 #include "core/file.h"
 
@@ -66,16 +67,6 @@ static gg_status read_documents(plan *p, gg_error *error)
     return status;
 }
 
-static gg_status read_price(plan *p, gg_error *error)
-{
-    const gg_opts *opts = p->cli->opts;
-    const char *path = gg_opt_text(opts, GG_OPT_PRICES),
-               *model = gg_opt_text(opts, GG_OPT_PRICE_MODEL);
-
-    return path ? gg_price_read(path, model, &p->preflight.price, error)
-                : gg_price_find(model, &p->preflight.price, error);
-}
-
 static gg_status fill(plan *p, gg_error *error)
 {
     const gg_opts *opts = p->cli->opts;
@@ -93,7 +84,7 @@ static gg_status fill(plan *p, gg_error *error)
     f->max_cost = gg_opt_real(opts, GG_OPT_MAX_COST);
     gg_status status = gg_cli_job_plan(p->cli, f->rows ? f->rows->count : 0, &p->job, error);
     if (status == GG_OK)
-        status = read_price(p, error);
+        status = gg_plan_price(p->cli, &f->price, error);
     if (status == GG_OK)
         status = read_documents(p, error);
     if (status == GG_OK && baseline)

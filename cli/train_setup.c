@@ -90,14 +90,6 @@ static gg_status read_keep(const gg_cli *cli, int64_t *out, gg_error *error)
     return gg_fail(error, GG_E_CONFIG, "--keep: \"%s\" is neither all, none nor sample:N", text);
 }
 
-static gg_status read_price(const gg_cli *cli, gg_price *out, gg_error *error)
-{
-    const char *path = gg_opt_text(cli->opts, GG_OPT_PRICES),
-               *model = gg_opt_text(cli->opts, GG_OPT_PRICE_MODEL);
-
-    return path ? gg_price_read(path, model, out, error) : gg_price_find(model, out, error);
-}
-
 static gg_status check(const gg_training *t, gg_error *error)
 {
     const gg_opts *opts = t->cli->opts;
@@ -271,7 +263,7 @@ static gg_status fill_options(gg_training *t, gg_error *error)
     o->adam.learning_rate = gg_opt_real(opts, GG_OPT_LEARNING_RATE);
     gg_status status = read_keep(t->cli, &o->keep, error);
     if (status == GG_OK)
-        status = read_price(t->cli, &o->price, error);
+        status = gg_plan_price(t->cli, &o->price, error);
     if (status == GG_OK)
         status = gg_advantage_parse(gg_opt_text(opts, GG_OPT_ADVANTAGE), &o->advantage, error);
     if (status == GG_OK)

@@ -1,0 +1,26 @@
+/* The managed service's control plane, as a command talks to it: loop, signals, keys, signature. */
+#ifndef GG_CLI_MANAGED_H
+#define GG_CLI_MANAGED_H
+
+#include "cli/command.h"
+#include "net/signing.h"
+#include "train/job.h"
+
+typedef struct gg_managed {
+    uv_loop_t loop;
+    uv_signal_t interrupt, terminate;
+    gg_http *http;
+    gg_credentials *credentials;
+    gg_signing *signing; /* NULL = requests are not signed */
+    gg_endpoint *control;
+    bool given_up; /* a signal came */
+    gg_job_client client;
+} gg_managed;
+
+/* --service-url, else the host of --region. Requests to --service-url are signed when the
+ * environment has keys; those to the service always. The struct must not move. */
+gg_status gg_managed_open(gg_cli *cli, gg_managed *out, gg_error *error);
+/* Also after an open that failed. */
+void gg_managed_close(gg_managed *managed);
+
+#endif
