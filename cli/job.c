@@ -11,18 +11,19 @@
 
 /* What every one of these commands does around its own work. */
 typedef gg_status (*work_fn)(gg_cli *cli, gg_managed *managed, const gg_price *price,
-                             gg_job_state *job, gg_error *error);
+                             gg_remote_job_state *job, gg_error *error);
 
-static gg_exit ended(const gg_job_state *job)
+static gg_exit ended(const gg_remote_job_state *job)
 {
-    return gg_job_ended(job) && !gg_job_completed(job) ? GG_EXIT_UNREACHABLE : GG_EXIT_OK;
+    return gg_remote_job_ended(job) && !gg_remote_job_completed(job) ? GG_EXIT_UNREACHABLE
+                                                                     : GG_EXIT_OK;
 }
 
 static gg_exit with_job(gg_cli *cli, work_fn work, bool judged)
 {
     gg_managed managed;
     gg_price price = {0};
-    gg_job_state job = {0};
+    gg_remote_job_state job = {0};
     gg_error error = {0};
 
     gg_status status = gg_managed_open(cli, &managed, &error);
@@ -39,22 +40,22 @@ static gg_exit with_job(gg_cli *cli, work_fn work, bool judged)
 }
 
 static gg_status describe(gg_cli *cli, gg_managed *managed, const gg_price *price,
-                          gg_job_state *job, gg_error *error)
+                          gg_remote_job_state *job, gg_error *error)
 {
     (void)price;
-    return gg_job_describe(&managed->client, cli->args[0], job, error);
+    return gg_remote_job_describe(&managed->client, cli->args[0], job, error);
 }
 
-static gg_status follow(gg_cli *cli, gg_managed *managed, const gg_price *price, gg_job_state *job,
-                        gg_error *error)
+static gg_status follow(gg_cli *cli, gg_managed *managed, const gg_price *price,
+                        gg_remote_job_state *job, gg_error *error)
 {
     return gg_job_follow(cli, managed, cli->args[0], price, job, error);
 }
 
-static gg_status stop(gg_cli *cli, gg_managed *managed, const gg_price *price, gg_job_state *job,
-                      gg_error *error)
+static gg_status stop(gg_cli *cli, gg_managed *managed, const gg_price *price,
+                      gg_remote_job_state *job, gg_error *error)
 {
-    gg_status status = gg_job_stop(&managed->client, cli->args[0], error);
+    gg_status status = gg_remote_job_stop(&managed->client, cli->args[0], error);
     return status == GG_OK ? gg_job_follow(cli, managed, cli->args[0], price, job, error) : status;
 }
 
@@ -81,7 +82,7 @@ typedef struct listing {
     gg_buf text;
 } listing;
 
-static gg_status add(void *context, const gg_job_state *job, gg_error *error)
+static gg_status add(void *context, const gg_remote_job_state *job, gg_error *error)
 {
     listing *list = context;
     char when[TIME_ROOM] = "";
@@ -111,7 +112,7 @@ gg_exit gg_cmd_job_list(gg_cli *cli)
     gg_buf_str(&list.text, list.json ? "[" : "");
     gg_status status = gg_managed_open(cli, &managed, &error);
     if (status == GG_OK)
-        status = gg_job_list(&managed.client, add, &list, &error);
+        status = gg_remote_job_list(&managed.client, add, &list, &error);
     gg_buf_str(&list.text, list.json ? "]\n" : list.count ? "" : "no jobs\n");
     if (status == GG_OK)
         gg_print(&list.text);

@@ -13,19 +13,19 @@
 #define BAR_CELLS     24
 #define MILLION       1e6
 
-static bool knows_tokens(const gg_job_state *job)
+static bool knows_tokens(const gg_remote_job_state *job)
 {
     return job->prefill >= 0 && job->sample >= 0 && job->train >= 0;
 }
 
-static double cost(const gg_job_state *job, const gg_price *price)
+static double cost(const gg_remote_job_state *job, const gg_price *price)
 {
     return gg_price_cost(price, job->prefill, job->sample, job->train);
 }
 
 /* ---- the live line ---- */
 
-static void write_bar(const gg_job_state *job, gg_buf *out)
+static void write_bar(const gg_remote_job_state *job, gg_buf *out)
 {
     int full = job->steps > 0 ? (int)(BAR_CELLS * job->step / job->steps) : 0;
 
@@ -35,7 +35,7 @@ static void write_bar(const gg_job_state *job, gg_buf *out)
     gg_buf_char(out, ']');
 }
 
-static void write_live(const gg_job_state *job, const gg_price *price, gg_buf *out)
+static void write_live(const gg_remote_job_state *job, const gg_price *price, gg_buf *out)
 {
     double passed = difftime(time(NULL), (time_t)job->created_s);
 
@@ -72,7 +72,7 @@ static void wipe(follower *f)
 }
 
 /* On a terminal one line that is redrawn; elsewhere a line at each change of the status. */
-static void show(follower *f, const gg_job_state *job)
+static void show(follower *f, const gg_remote_job_state *job)
 {
     const char *word = job->secondary[0] ? job->secondary : job->status;
 
@@ -89,7 +89,7 @@ static void show(follower *f, const gg_job_state *job)
 }
 
 gg_status gg_job_follow(gg_cli *cli, gg_managed *managed, const char *name, const gg_price *price,
-                        gg_job_state *out, gg_error *error)
+                        gg_remote_job_state *out, gg_error *error)
 {
     follower f = {.cli = cli,
                   .price = price,
@@ -99,11 +99,11 @@ gg_status gg_job_follow(gg_cli *cli, gg_managed *managed, const char *name, cons
     gg_buf_init(&f.line, LINE_ROOM);
     for (int64_t pause = FIRST_POLL_MS;;
          pause = pause * 2 > GG_JOB_POLL_MS ? GG_JOB_POLL_MS : pause * 2) {
-        status = gg_job_describe(&managed->client, name, out, error);
+        status = gg_remote_job_describe(&managed->client, name, out, error);
         if (status != GG_OK)
             break;
         show(&f, out);
-        if (gg_job_ended(out))
+        if (gg_remote_job_ended(out))
             break;
         status = gg_loop_sleep(&managed->loop, pause, error);
         if (status == GG_OK && managed->given_up)
@@ -137,7 +137,7 @@ static void text(gg_buf *out, const char *name, const char *value)
     gg_buf_json_str(out, value[0] ? value : NULL);
 }
 
-static void write_json(const gg_job_state *job, const gg_price *price, gg_buf *out)
+static void write_json(const gg_remote_job_state *job, const gg_price *price, gg_buf *out)
 {
     gg_buf_str(out, "{\"name\":");
     gg_buf_json_str(out, job->name);
@@ -162,7 +162,7 @@ static void write_json(const gg_job_state *job, const gg_price *price, gg_buf *o
     gg_buf_str(out, "}\n");
 }
 
-static void write_text(const gg_job_state *job, const gg_price *price, gg_buf *out)
+static void write_text(const gg_remote_job_state *job, const gg_price *price, gg_buf *out)
 {
     gg_buf_printf(out, "job            %s\nstatus         %s%s%s\n", job->name, job->status,
                   job->secondary[0] ? ", " : "", job->secondary);
@@ -186,7 +186,7 @@ static void write_text(const gg_job_state *job, const gg_price *price, gg_buf *o
         gg_buf_printf(out, "output         %s\n", job->output);
 }
 
-void gg_job_print(const gg_cli *cli, const gg_job_state *job, const gg_price *price)
+void gg_job_print(const gg_cli *cli, const gg_remote_job_state *job, const gg_price *price)
 {
     gg_buf out;
 

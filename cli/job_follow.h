@@ -8,8 +8,8 @@
 /* Polls until the job has ended, or a signal came (GG_E_INTERRUPTED; the job goes on). The last
  * state in *out. */
 gg_status gg_job_follow(gg_cli *cli, gg_managed *managed, const char *name, const gg_price *price,
-                        gg_job_state *out, gg_error *error);
+                        gg_remote_job_state *out, gg_error *error);
 /* Prints the state to stdout, as text or as JSON. */
-void gg_job_print(const gg_cli *cli, const gg_job_state *job, const gg_price *price);
+void gg_job_print(const gg_cli *cli, const gg_remote_job_state *job, const gg_price *price);
 
 #endif

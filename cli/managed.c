@@ -55,7 +55,7 @@ static gg_status open_control(gg_managed *m, const char *url, gg_error *error)
     gg_status status = gg_endpoint_new(m->http, &options, &m->control, error);
     if (status == GG_OK && m->signing)
         gg_signing_attach(m->signing, m->control);
-    m->client = (gg_job_client){&m->loop, m->control, &m->given_up};
+    m->client = (gg_remote_job_client){&m->loop, m->control, &m->given_up};
     return status;
 }
 

@@ -14,7 +14,7 @@ typedef struct gg_managed {
     gg_signing *signing; /* NULL = requests are not signed */
     gg_endpoint *control;
     bool given_up; /* a signal came */
-    gg_job_client client;
+    gg_remote_job_client client;
 } gg_managed;
 
 /* --service-url, else the host of --region. Requests to --service-url are signed when the

@@ -60,7 +60,7 @@ static void write_training(const gg_job_plan *plan, gg_buf *out)
     gg_buf_str(out, "}}");
 }
 
-void gg_job_document(const gg_job_plan *plan, const gg_job_data *data, gg_buf *out)
+void gg_remote_job_document(const gg_job_plan *plan, const gg_remote_job_data *data, gg_buf *out)
 {
     gg_buf_char(out, '{');
     write_agent(plan, out);
@@ -85,8 +85,8 @@ void gg_job_document(const gg_job_plan *plan, const gg_job_data *data, gg_buf *o
 
 /* ---- calls ---- */
 
-static gg_status call(const gg_job_client *client, const char *operation, gg_buf *body, cJSON **out,
-                      gg_error *error)
+static gg_status call(const gg_remote_job_client *client, const char *operation, gg_buf *body,
+                      cJSON **out, gg_error *error)
 {
     gg_status status = gg_buf_status(body, operation, error);
     if (status == GG_OK)
@@ -109,14 +109,15 @@ static void copy(char *out, size_t room, const char *text)
     snprintf(out, room, "%s", text ? text : "");
 }
 
-gg_status gg_job_create(const gg_job_client *client, const gg_job_plan *plan,
-                        const gg_job_data *data, char arn[GG_JOB_ARN_MAX + 1], gg_error *error)
+gg_status gg_remote_job_create(const gg_remote_job_client *client, const gg_job_plan *plan,
+                               const gg_remote_job_data *data, char arn[GG_JOB_ARN_MAX + 1],
+                               gg_error *error)
 {
     gg_buf body, document;
     cJSON *reply = NULL;
 
     gg_buf_init(&document, BODY_MAX);
-    gg_job_document(plan, data, &document);
+    gg_remote_job_document(plan, data, &document);
     begin(&body, plan->name);
     gg_buf_char(&body, ',');
     member(&body, "RoleArn", plan->role);
@@ -137,7 +138,7 @@ gg_status gg_job_create(const gg_job_client *client, const gg_job_plan *plan,
     return status;
 }
 
-gg_status gg_job_stop(const gg_job_client *client, const char *name, gg_error *error)
+gg_status gg_remote_job_stop(const gg_remote_job_client *client, const char *name, gg_error *error)
 {
     gg_buf body;
     cJSON *reply = NULL;
@@ -165,7 +166,7 @@ static double moment(const cJSON *object, const char *name)
 }
 
 /* The step form, or the epoch form. */
-static void read_progress(const cJSON *output, gg_job_state *out)
+static void read_progress(const cJSON *output, gg_remote_job_state *out)
 {
     const cJSON *progress = gg_json_get(output, "ProgressInfo");
     int64_t epochs = whole(progress, "MaxEpoch"), in_epoch = whole(progress, "StepsPerEpoch"),
@@ -180,7 +181,7 @@ static void read_progress(const cJSON *output, gg_job_state *out)
 }
 
 /* What the service writes into the document while it works. */
-static void read_document(const char *text, gg_job_state *out)
+static void read_document(const char *text, gg_remote_job_state *out)
 {
     cJSON *root = NULL;
 
@@ -201,15 +202,15 @@ static void read_document(const char *text, gg_job_state *out)
     cJSON_Delete(root);
 }
 
-static void read_job(const cJSON *reply, const char *secondary, gg_job_state *out)
+static void read_job(const cJSON *reply, const char *secondary, gg_remote_job_state *out)
 {
-    *out = (gg_job_state){.step = -1,
-                          .steps = -1,
-                          .rollouts_done = -1,
-                          .rollouts = -1,
-                          .prefill = -1,
-                          .sample = -1,
-                          .train = -1};
+    *out = (gg_remote_job_state){.step = -1,
+                                 .steps = -1,
+                                 .rollouts_done = -1,
+                                 .rollouts = -1,
+                                 .prefill = -1,
+                                 .sample = -1,
+                                 .train = -1};
     copy(out->name, sizeof out->name, gg_json_text(reply, "JobName"));
     copy(out->arn, sizeof out->arn, gg_json_text(reply, "JobArn"));
     copy(out->status, sizeof out->status, gg_json_text(reply, "JobStatus"));
@@ -219,8 +220,8 @@ static void read_job(const cJSON *reply, const char *secondary, gg_job_state *ou
     out->ended_s = moment(reply, "EndTime");
 }
 
-gg_status gg_job_describe(const gg_job_client *client, const char *name, gg_job_state *out,
-                          gg_error *error)
+gg_status gg_remote_job_describe(const gg_remote_job_client *client, const char *name,
+                                 gg_remote_job_state *out, gg_error *error)
 {
     gg_buf body;
     cJSON *reply = NULL;
@@ -240,10 +241,11 @@ gg_status gg_job_describe(const gg_job_client *client, const char *name, gg_job_
     return status;
 }
 
-static gg_status each_summary(const cJSON *reply, gg_job_fn each, void *context, gg_error *error)
+static gg_status each_summary(const cJSON *reply, gg_remote_job_fn each, void *context,
+                              gg_error *error)
 {
     const cJSON *item;
-    gg_job_state job;
+    gg_remote_job_state job;
 
     cJSON_ArrayForEach(item, gg_json_get(reply, "JobSummaries"))
     {
@@ -255,7 +257,8 @@ static gg_status each_summary(const cJSON *reply, gg_job_fn each, void *context,
     return GG_OK;
 }
 
-gg_status gg_job_list(const gg_job_client *client, gg_job_fn each, void *context, gg_error *error)
+gg_status gg_remote_job_list(const gg_remote_job_client *client, gg_remote_job_fn each,
+                             void *context, gg_error *error)
 {
     gg_status status = GG_OK;
     cJSON *reply = NULL;
@@ -285,7 +288,7 @@ gg_status gg_job_list(const gg_job_client *client, gg_job_fn each, void *context
     return status;
 }
 
-bool gg_job_ended(const gg_job_state *job)
+bool gg_remote_job_ended(const gg_remote_job_state *job)
 {
     static const char *const ends[] = {"Completed", "Failed", "Stopped", "Deleting",
                                        "DeleteFailed"};
@@ -295,7 +298,7 @@ bool gg_job_ended(const gg_job_state *job)
     return false;
 }
 
-bool gg_job_completed(const gg_job_state *job)
+bool gg_remote_job_completed(const gg_remote_job_state *job)
 {
     return strcmp(job->status, "Completed") == 0;
 }
