@@ -102,6 +102,11 @@ static const gg_opt rows[GG_OPT_COUNT] = {
 [GG_OPT_TRAIN_CONSTRAINED] = {"train-constrained", NULL, 0, GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0,
     OF_RUN, PLAYER, ASKS, NULL, "let plays be trained on whose sampling was held to a form (a forced "
     "call, a schema, a grammar); their log-probabilities are not the free model's"},
+[GG_OPT_EXTRA_BODY] = {"extra-body", NULL, 0, GG_VALUE_TEXT, "JSON", NULL, NULL, 0, 0, OF_RUN, PLAYER,
+    ASKS, NULL, "an object that is merged into every request last: {\"top_k\": 20}"},
+[GG_OPT_MAX_TOKENS_FIELD] = {"max-tokens-field", NULL, 0, GG_VALUE_TEXT, "NAME", "max_tokens",
+    "max_tokens|max_completion_tokens", 0, 0, OF_RUN, PLAYER, ASKS, NULL, "the name under which the token "
+    "limit is sent"},
 [GG_OPT_TEXT_CALLS] = {"text-calls", NULL, 0, GG_VALUE_TEXT, "on|off", "on", "on|off", 0, 0, OF_RUN,
     PLAYER, ASKS | AGENT, NULL, "accept a tool call that is the whole text of a reply"},
 [GG_OPT_NUDGES] = {"nudges", NULL, 0, GG_VALUE_INT, "N", "2", NULL, 0, 100, OF_RUN, PLAYER, ASKS | AGENT,

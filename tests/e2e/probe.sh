@@ -30,6 +30,13 @@ json 'd["prompt_tokens"] == {"with_tools": 175, "without_tools": 37}'
 json 'd["features"]["tools"] and d["features"]["parallel_calls"] and d["features"]["reasoning_effort"]'
 json 'd["features"]["stream"] and d["features"]["stream_usage"] and d["features"]["token_ids"]'
 json '[r["what"] for r in d["requests"]] == ["models", "first", "without_tools", "strange_effort", "stream"]'
+# A body that holds the sampling to a form: not to be trained on, unless the user says so.
+expect 0 probe "$at/v1" --json --extra-body '{"tool_choice":"required"}'
+json 'd["body"]["tool_choice"] == "required" and d["untrainable_reason"] == "constrained_sampling"'
+expect 0 probe "$at/v1" --json --extra-body '{"tool_choice":"required"}' --train-constrained
+json 'd["untrainable_reason"] is None'
+expect 2 probe "$at/v1" --extra-body '["x"]'
+says 'must be a JSON object'
 # Addresses as people type them: told, and mended in the advice.
 for wrong in "$at" "$at/" "$at/v1/v1" "$at/v1/chat/completions" "${at#http://}/v1"; do
     expect 0 probe "$wrong" --json

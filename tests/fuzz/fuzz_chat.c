@@ -3,6 +3,26 @@
 
 #include <string.h>
 
+#include "agent/tokens.h"
+
+/* One turn's token record, as an episode would keep it. */
+static void check_tokens(const gg_reply *reply)
+{
+    gg_error error;
+    bool forked;
+    gg_episode *e = gg_episode_new();
+    must(e && gg_episode_add_turn(e));
+    must(gg_tokens_record(e, reply, &forked, &error) == GG_OK && !forked);
+    gg_tokens_settle(e, false, NULL);
+    must(e->trainable == !e->untrainable_reason);
+    if (e->trainable)
+        must(e->tokens && e->tokens[0].logprobs && e->tokens[0].prompt_count &&
+             e->tokens[0].count == reply->id_count && reply->logprob_count == reply->id_count);
+    for (size_t i = 0; e->tokens && i < e->tokens[0].count; i++)
+        must(e->tokens[0].ids[i] == reply->ids[i]);
+    gg_episode_free(e);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static gg_reply used;
@@ -24,8 +44,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must(fresh.usage.prompt >= GG_TOKENS_UNKNOWN && fresh.usage.completion >= GG_TOKENS_UNKNOWN);
     for (size_t i = 0; i < fresh.id_count; i++)
         must(fresh.ids[i] == used.ids[i]);
-    if (class == GG_RETRY_OK)
+    if (class == GG_RETRY_OK) {
         fuzz_calls(&fresh);
+        check_tokens(&fresh);
+    }
     gg_reply_free(&fresh);
     gg_buf_free(&message);
     free(text);
