@@ -54,6 +54,7 @@ gg_status gg_credentials_new(const gg_credentials_options *options, gg_credentia
     c->options = *options;
     c->keys.expires_s = GG_NEVER;
     gg_buf_init(&c->url, GG_CREDENTIALS_MAX);
+    gg_buf_init(&c->form, GG_CREDENTIALS_MAX);
     gg_buf_init(&c->session, GG_CREDENTIALS_MAX);
     gg_buf_init(&c->role, GG_CREDENTIALS_MAX);
     uv_timer_init(gg_http_loop(options->http), &c->timer);
@@ -67,6 +68,7 @@ static void on_closed(uv_handle_t *handle)
     gg_credentials *c = handle->data;
     gg_key_set_free(&c->keys);
     gg_buf_free(&c->url);
+    gg_buf_free(&c->form);
     gg_buf_free(&c->session);
     gg_buf_free(&c->role);
     free(c);
@@ -130,12 +132,12 @@ void gg_credentials_fetched(gg_credentials *c, gg_status status, gg_key_set *key
 
 /* ------------------------------------------------------------------ keys */
 
-/* The environment and the file answer at once; *found false leaves the other two. */
+/* The environment and the file answer at once; *found false leaves the others. */
 static gg_status read_local(gg_credentials *c, bool *found, gg_error *error)
 {
     gg_key_set keys = {NULL, NULL, NULL, GG_NEVER};
     gg_status status = gg_keys_from_environment(c, &keys, found, error);
-    if (status == GG_OK && !*found)
+    if (status == GG_OK && !*found && !gg_keys_by_web_identity(c))
         status = gg_keys_from_file(c, &keys, found, error);
     if (status != GG_OK || !*found)
         return status;
@@ -149,6 +151,8 @@ static gg_status read_local(gg_credentials *c, bool *found, gg_error *error)
 static gg_key_source choose(const gg_credentials *c)
 {
     const char *off = gg_credentials_variable(c, "AWS_EC2_METADATA_DISABLED");
+    if (gg_keys_by_web_identity(c))
+        return GG_KEYS_WEB;
     if (gg_credentials_variable(c, "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") ||
         gg_credentials_variable(c, "AWS_CONTAINER_CREDENTIALS_FULL_URI"))
         return GG_KEYS_CONTAINER;

@@ -2,6 +2,9 @@
  * AWS credentials, from where the AWS clients take them, in their order:
  *
  *   environment   AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN
+ *   web identity  AWS_WEB_IDENTITY_TOKEN_FILE, AWS_ROLE_ARN, AWS_ROLE_SESSION_NAME: the token
+ *                 buys keys of the role at the security token service of AWS_REGION; another
+ *                 address by AWS_ENDPOINT_URL_STS
  *   shared file   AWS_SHARED_CREDENTIALS_FILE, else ~/.aws/credentials; section AWS_PROFILE, else
  *                 "default"
  *   container     AWS_CONTAINER_CREDENTIALS_RELATIVE_URI or _FULL_URI, with the token of
@@ -26,7 +29,7 @@
 #define GG_CREDENTIALS_LAST_S   30  /* not used any more so long before */
 #define GG_CREDENTIALS_TRIES    3
 #define GG_CREDENTIALS_BASE_MS  500   /* between tries, doubled each time */
-#define GG_CREDENTIALS_CALL_MS  2000  /* of one request */
+#define GG_CREDENTIALS_CALL_MS  5000  /* of one request */
 #define GG_CREDENTIALS_SORRY_MS 1000  /* a failure is told so long before it is tried again */
 #define GG_CREDENTIALS_REST_MS  10000 /* after a failed renewal while the old keys still hold */
 #define GG_CREDENTIALS_MAX      (256u << 10) /* bytes of a file or a reply */

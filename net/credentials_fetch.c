@@ -1,5 +1,5 @@
-/* Keys over HTTP: a container's endpoint, or the instance's metadata service (version 2: a session
- * token by PUT, then the role's name, then its keys). */
+/* Keys over HTTP: the security token service, a container's endpoint, or the instance's metadata
+ * service (version 2: a session token by PUT, then the role's name, then its keys). */
 #include "net/credentials_inside.h"
 
 #include <stdio.h>
@@ -14,8 +14,16 @@
 #define ROLES          "/latest/meta-data/iam/security-credentials/"
 #define SESSION_TTL    "X-aws-ec2-metadata-token-ttl-seconds: 21600"
 #define HEADER_ROOM    8192
+#define FORM_MAX       (64u << 10)
+#define FORM_TYPE      "Content-Type: application/x-www-form-urlencoded"
 
-typedef enum step { CONTAINER, SESSION, ROLE, ROLE_KEYS } step;
+typedef enum step { WEB, CONTAINER, SESSION, ROLE, ROLE_KEYS } step;
+
+static const char *const NOWHERE[GG_KEYS_SOURCES] = {
+    [GG_KEYS_WEB] = "no AWS credentials from the security token service",
+    [GG_KEYS_CONTAINER] = "no AWS credentials from the container's endpoint",
+    [GG_KEYS_INSTANCE] = "no AWS credentials, not even from instance metadata",
+};
 
 static gg_status send_step(gg_credentials *c, gg_error *error);
 
@@ -23,9 +31,7 @@ static void try_again(gg_credentials *c, gg_error *error)
 {
     gg_key_set none = {NULL, NULL, NULL, GG_NEVER};
     if (error->status == GG_E_CONFIG || ++c->tries >= GG_CREDENTIALS_TRIES) {
-        gg_fail_prefix(error, c->source == GG_KEYS_CONTAINER
-                                  ? "no AWS credentials from the container's endpoint"
-                                  : "no AWS credentials, not even from instance metadata");
+        gg_fail_prefix(error, "%s", NOWHERE[c->source]);
         gg_credentials_fetched(c, error->status, &none, error);
         return;
     }
@@ -62,11 +68,14 @@ static gg_status use_reply(gg_credentials *c, const gg_http_reply *reply, gg_key
                            c->step == SESSION ? "session token" : "role");
         c->step++;
         return GG_OK;
+    case WEB:
     case CONTAINER:
     case ROLE_KEYS:
         break;
     }
     *done = true;
+    if (c->step == WEB)
+        return gg_keys_from_xml(reply->body, keys, error);
     return gg_keys_from_json(reply->body, reply->len, keys, error);
 }
 
@@ -147,6 +156,49 @@ static gg_status container_token(gg_credentials *c, gg_buf *line, gg_error *erro
     return gg_buf_status(line, "the container's token", error);
 }
 
+bool gg_keys_by_web_identity(const gg_credentials *c)
+{
+    return gg_credentials_variable(c, "AWS_WEB_IDENTITY_TOKEN_FILE") &&
+           gg_credentials_variable(c, "AWS_ROLE_ARN");
+}
+
+static gg_status web_url(gg_credentials *c, gg_error *error)
+{
+    const char *base = gg_credentials_variable(c, "AWS_ENDPOINT_URL_STS");
+    const char *region = gg_credentials_variable(c, "AWS_REGION");
+    gg_buf_reset(&c->url);
+    if (base)
+        gg_buf_str(&c->url, base);
+    else if (region)
+        gg_buf_printf(&c->url, "https://sts.%s.amazonaws.com%s/", region,
+                      strncmp(region, "cn-", 3) == 0 ? ".cn" : "");
+    else
+        gg_buf_str(&c->url, "https://sts.amazonaws.com/");
+    return gg_buf_status(&c->url, "the address of the security token service", error);
+}
+
+/* The token file is read anew each time: the cluster replaces it. */
+static gg_status web_form(gg_credentials *c, gg_buf *form, gg_error *error)
+{
+    const char *session = gg_credentials_variable(c, "AWS_ROLE_SESSION_NAME");
+    const char *role = gg_credentials_variable(c, "AWS_ROLE_ARN");
+    gg_buf token;
+    gg_buf_init(&token, FORM_MAX);
+    gg_status status =
+        gg_file_read(gg_credentials_variable(c, "AWS_WEB_IDENTITY_TOKEN_FILE"), &token, error);
+    gg_buf_str(form, "Action=AssumeRoleWithWebIdentity&Version=2011-06-15&RoleArn=");
+    gg_sigv4_encode(form, role, strlen(role), false);
+    gg_buf_str(form, "&RoleSessionName=");
+    session = session ? session : "guessgym";
+    gg_sigv4_encode(form, session, strlen(session), false);
+    gg_buf_str(form, "&WebIdentityToken=");
+    while (token.len && strchr("\r\n ", token.data[token.len - 1]))
+        gg_buf_truncate(&token, token.len - 1);
+    gg_sigv4_encode(form, gg_buf_cstr(&token), token.len, false);
+    gg_buf_free(&token);
+    return status == GG_OK ? gg_buf_status(form, "the web identity", error) : status;
+}
+
 static gg_status instance_url(gg_credentials *c, const char *path, const char *rest,
                               gg_error *error)
 {
@@ -160,9 +212,14 @@ static gg_status instance_url(gg_credentials *c, const char *path, const char *r
     return gg_buf_status(&c->url, "the address of the metadata", error);
 }
 
-static gg_status prepare(gg_credentials *c, gg_buf *line, gg_error *error)
+static gg_status prepare(gg_credentials *c, gg_buf *line, gg_buf *form, gg_error *error)
 {
     gg_status status;
+    if (c->step == WEB) {
+        gg_buf_str(line, FORM_TYPE);
+        status = web_url(c, error);
+        return status == GG_OK ? web_form(c, form, error) : status;
+    }
     if (c->step == CONTAINER) {
         status = container_url(c, error);
         return status == GG_OK ? container_token(c, line, error) : status;
@@ -177,14 +234,22 @@ static gg_status prepare(gg_credentials *c, gg_buf *line, gg_error *error)
 
 static gg_status send_step(gg_credentials *c, gg_error *error)
 {
+    static const char *const METHODS[] = {[WEB] = "POST",
+                                          [CONTAINER] = "GET",
+                                          [SESSION] = "PUT",
+                                          [ROLE] = "GET",
+                                          [ROLE_KEYS] = "GET"};
     gg_buf line;
     gg_buf_init(&line, HEADER_ROOM);
-    gg_status status = prepare(c, &line, error);
+    gg_buf_reset(&c->form);
+    gg_status status = prepare(c, &line, &c->form, error);
     const char *const headers[] = {line.len ? line.data : NULL, NULL};
-    const gg_http_request request = {.method = c->step == SESSION ? "PUT" : "GET",
+    bool has_body = c->step == WEB || c->step == SESSION;
+    const gg_http_request request = {.method = METHODS[c->step],
                                      .url = gg_buf_cstr(&c->url),
                                      .headers = headers,
-                                     .body = c->step == SESSION ? "" : NULL,
+                                     .body = has_body ? gg_buf_cstr(&c->form) : NULL,
+                                     .body_len = c->form.len,
                                      .timeout_ms = GG_CREDENTIALS_CALL_MS,
                                      .reply_max = GG_CREDENTIALS_MAX};
     if (status == GG_OK)
@@ -196,7 +261,7 @@ static gg_status send_step(gg_credentials *c, gg_error *error)
 void gg_credentials_fetch(gg_credentials *c)
 {
     gg_error error = {0};
-    c->step = c->source == GG_KEYS_CONTAINER ? CONTAINER : SESSION;
+    c->step = c->source == GG_KEYS_WEB ? WEB : c->source == GG_KEYS_CONTAINER ? CONTAINER : SESSION;
     /* A failure is told from the loop as well: whoever asked is not waiting yet. */
     if (send_step(c, &error) != GG_OK) {
         c->failure = error;

@@ -15,7 +15,13 @@ typedef struct gg_key_set {
 void gg_key_set_free(gg_key_set *keys);
 
 /* Where keys are fetched from. */
-typedef enum gg_key_source { GG_KEYS_NONE, GG_KEYS_CONTAINER, GG_KEYS_INSTANCE } gg_key_source;
+typedef enum gg_key_source {
+    GG_KEYS_NONE,
+    GG_KEYS_WEB,
+    GG_KEYS_CONTAINER,
+    GG_KEYS_INSTANCE,
+    GG_KEYS_SOURCES
+} gg_key_source;
 
 struct gg_credentials {
     gg_credentials_options options;
@@ -29,7 +35,7 @@ struct gg_credentials {
     bool fetching;
     gg_transfer *transfer;
     int tries, step;
-    gg_buf url, session, role;
+    gg_buf url, form, session, role;
     gg_error failure; /* of the last fetch */
     int64_t failed_ms;
     bool failed;
@@ -41,6 +47,10 @@ const char *gg_credentials_variable(const gg_credentials *credentials, const cha
 gg_status gg_keys_from_environment(const gg_credentials *c, gg_key_set *out, bool *found,
                                    gg_error *error);
 gg_status gg_keys_from_file(const gg_credentials *c, gg_key_set *out, bool *found, gg_error *error);
+/* Whether the environment names a role and a token file for the security token service. */
+bool gg_keys_by_web_identity(const gg_credentials *c);
+/* Reads what the security token service answers, which is XML. */
+gg_status gg_keys_from_xml(const char *text, gg_key_set *out, gg_error *error);
 /* Reads what a container's endpoint or the instance's metadata answers. */
 gg_status gg_keys_from_json(const char *text, size_t len, gg_key_set *out, gg_error *error);
 

@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <openssl/crypto.h>
+
 #include "core/file.h"
 #include "core/json.h"
 
@@ -165,6 +167,41 @@ static bool read_time(const char *text, int64_t *out)
         return false;
     *out = (int64_t)timegm(&utc);
     return true;
+}
+
+/* The text of the first element of that name, which holds no markup; NULL when there is none. */
+static char *element(const char *xml, const char *name)
+{
+    char open[64];
+    snprintf(open, sizeof open, "<%s>", name);
+    const char *at = strstr(xml, open);
+    if (!at)
+        return NULL;
+    at += strlen(open);
+    return strndup(at, strcspn(at, "<"));
+}
+
+gg_status gg_keys_from_xml(const char *text, gg_key_set *out, gg_error *error)
+{
+    static const char *const names[] = {"AccessKeyId", "SecretAccessKey", "SessionToken",
+                                        "Expiration"};
+    char *values[4];
+    for (size_t i = 0; i < 4; i++)
+        values[i] = element(text, names[i]);
+    *out = (gg_key_set){NULL, NULL, NULL, GG_NEVER};
+    gg_status status =
+        keep(out, values[0], values[1], values[2], "the security token service", error);
+    if (status == GG_OK && (!values[3] || !read_time(values[3], &out->expires_s))) {
+        gg_key_set_free(out);
+        status =
+            gg_fail(error, GG_E_PROTOCOL, "the security token service gives keys without an end");
+    }
+    for (size_t i = 0; i < 4; i++) {
+        if (values[i])
+            OPENSSL_cleanse(values[i], strlen(values[i]));
+        free(values[i]);
+    }
+    return status;
 }
 
 gg_status gg_keys_from_json(const char *text, size_t len, gg_key_set *out, gg_error *error)

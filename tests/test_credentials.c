@@ -82,7 +82,15 @@ static void handle(void *context, gg_exchange *exchange, const gg_exchange_reque
 {
     (void)context;
     pthread_mutex_lock(&cloud.lock);
-    if (strcmp(request->path, "/chat") == 0)
+    if (strcmp(request->path, "/sts") == 0) {
+        bool good =
+            strcmp(request->body, "Action=AssumeRoleWithWebIdentity&Version=2011-06-15&"
+                                  "RoleArn=arn%3Aaws%3Aiam%3A%3A1%3Arole%2Fr&"
+                                  "RoleSessionName=guessgym&WebIdentityToken=a.b-c_%3D") == 0;
+        gg_exchange_reply(exchange, good ? 200 : 403, "text/xml", NULL, good ? cloud.keys : "",
+                          good ? strlen(cloud.keys) : 0);
+        cloud.served++;
+    } else if (strcmp(request->path, "/chat") == 0)
         answer_bearer(exchange);
     else if (strcmp(request->path, "/creds") == 0)
         answer_keys(exchange, "Authorization");
@@ -286,6 +294,62 @@ static void fetched_sources(void **state)
         assert_int_equal(cloud.served, rows[i].served);
         finish(&w);
     }
+}
+
+#define XML(keys)                                                                                  \
+    "<AssumeRoleWithWebIdentityResponse><AssumeRoleWithWebIdentityResult><Credentials>" keys       \
+    "</Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>"
+
+static void web_identity(void **state)
+{
+    (void)state;
+    static const char good[] =
+        XML("<AccessKeyId>W</AccessKeyId>\n<SecretAccessKey>s+/=</SecretAccessKey>"
+            "<SessionToken>t//==</SessionToken><Expiration>" LATE "</Expiration>");
+    static const struct {
+        const char *file, *keys;
+        gg_status status;
+        const char *id; /* or a part of the sentence */
+        int served;
+    } rows[] = {
+        {"token", good, GG_OK, "W", 1},
+        {"absent", good, GG_E_IO, "absent", 0},
+        {"other", good, GG_E_UNREACHABLE, "HTTP 403", 3},
+        {"token", XML("<AccessKeyId>W</AccessKeyId>"), GG_E_CONFIG, "no secret access key", 1},
+        {"token", XML("<AccessKeyId>W</AccessKeyId><SecretAccessKey>do-not-show</SecretAccessKey>"),
+         GG_E_PROTOCOL, "without an end", 3},
+    };
+    char dir[FOLDER_PATH];
+    folder_make(dir);
+    folder_write(dir, "token", "a.b-c_=\n", 8);
+    folder_write(dir, "other", "x", 1);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        world w;
+        gg_aws_keys keys;
+        gg_error error;
+        char sts[160];
+        begin(&w);
+        snprintf(sts, sizeof sts, "%s/sts", w.url);
+        set("AWS_WEB_IDENTITY_TOKEN_FILE", folder_path(dir, rows[i].file));
+        set("AWS_ROLE_ARN", "arn:aws:iam::1:role/r");
+        set("AWS_ENDPOINT_URL_STS", sts);
+        set("AWS_PROFILE", "passed over");
+        cloud.keys = rows[i].keys;
+        gg_status status = ask(&w, &keys, &error);
+        if (status != rows[i].status)
+            fail_msg("row %zu: %s", i, error.text);
+        if (status == GG_OK) {
+            assert_string_equal(keys.id, rows[i].id);
+            assert_string_equal(keys.secret, "s+/=");
+            assert_string_equal(keys.token, "t//==");
+        } else {
+            assert_non_null(strstr(error.text, rows[i].id));
+        }
+        assert_null(strstr(error.text, "do-not-show"));
+        assert_int_equal(cloud.served, rows[i].served);
+        finish(&w);
+    }
+    folder_remove(dir);
 }
 
 /* Before the end they are renewed behind the user's back, at the end they are waited for. */
@@ -510,8 +574,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(local_sources), cmocka_unit_test(fetched_sources),
-        cmocka_unit_test(renewal),       cmocka_unit_test(one_fetch),
-        cmocka_unit_test(token_life),    cmocka_unit_test(held_deadline),
+        cmocka_unit_test(web_identity),  cmocka_unit_test(renewal),
+        cmocka_unit_test(one_fetch),     cmocka_unit_test(token_life),
+        cmocka_unit_test(held_deadline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
