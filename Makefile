@@ -4,8 +4,8 @@ VERSION := 0.1.0
 PREFIX  ?= /usr/local
 SONAME  := libguessgym.so.0
 CC      ?= gcc
-PKGS    := libcurl libcjson libpcre2-8 libmicrohttpd libuv libcrypto zlib lua5.4
-ROOMS   := core net env env/guess env/reward policy rl agent train service report cli
+PKGS    := libcurl libcjson libpcre2-8 libmicrohttpd libuv libcrypto zlib lua5.4 sqlite3
+ROOMS   := core net env env/guess env/search env/reward policy rl agent train service report cli
 
 CPPFLAGS += -I. -Iinclude -D_GNU_SOURCE -DGG_VERSION='"$(VERSION)"' -DGG_DATADIR='"$(PREFIX)/share/guessgym"' \
             $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
