@@ -278,6 +278,16 @@ static const gg_opt rows[GG_OPT_COUNT] = {
     AGENT, NULL, "answer a rollout at once, or when it is over"},
 [GG_OPT_ROLLOUTS] = {"concurrency", NULL, 'c', GG_VALUE_INT, "N", "256", NULL, 1, 100000, 0, RUN,
     AGENT, NULL, "rollouts in flight; more are answered 429"},
+[GG_OPT_CORPUS] = {"corpus", NULL, 0, GG_VALUE_FILE, "FILE|DIR", NULL, NULL, 0, 0, GG_OPT_NEEDED,
+    TASK, BIT(INDEX), NULL, "documents as JSON lines (_id, title, text), more files after the options; "
+    "or a folder with corpus.jsonl, queries.jsonl and qrels/*.tsv"},
+[GG_OPT_QUERIES] = {"queries", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, 0, TASK,
+    BIT(INDEX), NULL, "questions: JSON lines (_id, text) or `id TAB text`; default: those beside the "
+    "corpus"},
+[GG_OPT_QRELS] = {"qrels", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, 0, TASK, BIT(INDEX), NULL,
+    "judgments, BEIR's or TREC's; FILE.tsv becomes FILE.jsonl in the index"},
+[GG_OPT_INDEX_OUTPUT] = {"output", NULL, 'o', GG_VALUE_FOLDER, "DIR", NULL, NULL, 0, 0, GG_OPT_NEEDED,
+    RUN, BIT(INDEX), NULL, "folder of the index"},
 
 [GG_OPT_TRAIN_ROWS] = {"train", NULL, 0, GG_VALUE_INT, "N", "640", NULL, 0, COUNT_MAX, 0, TASK,
     BIT(WORDS_SPLIT), NULL, "rows of train.jsonl"},
@@ -289,10 +299,10 @@ static const gg_opt rows[GG_OPT_COUNT] = {
     GG_OPT_NEEDED, RUN, BIT(WORDS_SPLIT), NULL, "folder for the three files"},
 
 [GG_OPT_JSON] = {"json", NULL, 'j', GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, 0, COMMON,
-    GAMES | BIT(PREFLIGHT) | JOB | BIT(SHAPE) | WORDS | BIT(COMPARE) | BIT(RESCORE) | BIT(MARK) | BIT(VERSION), NULL,
+    GAMES | BIT(PREFLIGHT) | JOB | BIT(SHAPE) | WORDS | BIT(COMPARE) | BIT(RESCORE) | BIT(INDEX) | BIT(MARK) | BIT(VERSION), NULL,
     "the result as JSON, with stable keys"},
 [GG_OPT_QUIET] = {"quiet", NULL, 'q', GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, 0, COMMON,
-    ASKS | JOB | BIT(SHAPE) | SERVERS | AGENT, NULL, "no progress, no remarks: only results, warnings and errors"},
+    ASKS | JOB | BIT(SHAPE) | SERVERS | AGENT | BIT(INDEX), NULL, "no progress, no remarks: only results, warnings and errors"},
 [GG_OPT_NO_COLOR] = {"no-color", NULL, 0, GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, 0, COMMON,
     GAMES | BIT(PREFLIGHT) | BIT(SHAPE) | BIT(COMPARE) | BIT(RESCORE), NULL, "plain text; so does the variable NO_COLOR"},
 [GG_OPT_CONFIG] = {"config", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, 0, COMMON, EVERY,

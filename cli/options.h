@@ -36,6 +36,7 @@ typedef enum gg_cmd_id {
     GG_CMD_SERVE_POLICY,
     GG_CMD_SERVE_SERVICE,
     GG_CMD_SERVE_AGENT,
+    GG_CMD_INDEX,
     GG_CMD_WORDS_SPLIT,
     GG_CMD_WORDS_CHECK,
     GG_CMD_MARK,
@@ -163,6 +164,11 @@ typedef enum gg_opt_id {
     GG_OPT_BUDGET,
     GG_OPT_REPLY,
     GG_OPT_ROLLOUTS,
+    /* index */
+    GG_OPT_CORPUS,
+    GG_OPT_QUERIES,
+    GG_OPT_QRELS,
+    GG_OPT_INDEX_OUTPUT,
     /* words split */
     GG_OPT_TRAIN_ROWS,
     GG_OPT_VAL_ROWS,
