@@ -11,9 +11,12 @@
 
 enum statement { MATCH, READ, FIND, STATEMENTS };
 
+#define MATCH_TEXT                                                                                 \
+    "SELECT rowid, bm25(words) AS score FROM words WHERE words MATCH ?1 "                          \
+    "ORDER BY score, rowid LIMIT ?2"
+
 static const char *const statement_text[STATEMENTS] = {
-    [MATCH] = "SELECT rowid, bm25(words) AS score FROM words WHERE words MATCH ?1 "
-              "ORDER BY score, rowid LIMIT ?2",
+    [MATCH] = MATCH_TEXT,
     [READ] = "SELECT id, title, text FROM document WHERE row = ?1",
     [FIND] = "SELECT row FROM document WHERE id = ?1",
 };
