@@ -207,7 +207,7 @@ static void goes_on_where_it_was(void **state)
     (void)state;
     gg_index_built built;
     gg_error error = {0};
-    gg_store_writer *writer;
+    gg_docstore_writer *writer;
     gg_document d;
     size_t len, count;
     assert_int_equal(build("corpus.jsonl", "whole", &built, &error), GG_OK);
@@ -229,15 +229,15 @@ static void goes_on_where_it_was(void **state)
                    folder_path(folder, "torn"));
     assert_int_equal(system(command), 0);
     assert_int_equal(
-        gg_store_write_open(folder_path(folder, "torn/documents.db"), &writer, &count, &error),
+        gg_docstore_write_open(folder_path(folder, "torn/documents.db"), &writer, &count, &error),
         GG_OK);
     assert_int_equal(count, 0);
-    assert_int_equal(gg_store_add(writer, &d, &error), GG_OK);
-    assert_int_equal(gg_store_commit(writer, &error), GG_OK);
+    assert_int_equal(gg_docstore_add(writer, &d, &error), GG_OK);
+    assert_int_equal(gg_docstore_commit(writer, &error), GG_OK);
     gg_buf_reset(&d.id);
     gg_buf_str(&d.id, "lost"); /* never committed */
-    assert_int_equal(gg_store_add(writer, &d, &error), GG_OK);
-    gg_store_write_close(writer);
+    assert_int_equal(gg_docstore_add(writer, &d, &error), GG_OK);
+    gg_docstore_write_close(writer);
     gg_document_free(&d);
     folder_write(folder_path(folder, "torn"), "vectors.bin", vectors,
                  3 * GG_EMBED_DIMS * sizeof(float) + 17);

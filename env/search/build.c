@@ -21,7 +21,7 @@ typedef struct builder {
     const gg_index_plan *plan;
     gg_corpus corpus;
     gg_index_built *built;
-    gg_store_writer *store;
+    gg_docstore_writer *store;
     gg_features *features;
     int vectors; /* descriptor, -1 = closed */
     gg_buf path, rows;
@@ -104,9 +104,9 @@ static gg_status store_one(void *context, const gg_document *document, size_t nu
                            gg_error *error)
 {
     builder *b = context;
-    gg_status status = gg_store_add(b->store, document, error);
+    gg_status status = gg_docstore_add(b->store, document, error);
     if (status == GG_OK && (number + 1) % BATCH == 0) {
-        status = gg_store_commit(b->store, error);
+        status = gg_docstore_commit(b->store, error);
         tell(b, "full text", number + 1);
     }
     return status;
@@ -115,16 +115,16 @@ static gg_status store_one(void *context, const gg_document *document, size_t nu
 static gg_status store_all(builder *b, gg_error *error)
 {
     gg_status status =
-        gg_store_write_open(path_of(b, "documents.db"), &b->store, &b->built->kept, error);
+        gg_docstore_write_open(path_of(b, "documents.db"), &b->store, &b->built->kept, error);
     if (status != GG_OK)
         return status;
     bool more = b->built->kept < b->corpus.document_count;
     status = gg_corpus_each(&b->corpus, b->built->kept, store_one, b, error);
     if (status == GG_OK)
-        status = gg_store_commit(b->store, error);
+        status = gg_docstore_commit(b->store, error);
     if (status == GG_OK && more)
-        status = gg_store_optimise(b->store, error);
-    gg_store_write_close(b->store);
+        status = gg_docstore_optimise(b->store, error);
+    gg_docstore_write_close(b->store);
     b->store = NULL;
     return status;
 }
@@ -253,7 +253,7 @@ gg_status gg_index_build(const gg_index_plan *plan, gg_index_built *out, gg_erro
         close(b.vectors);
     if (lock >= 0)
         close(lock);
-    gg_store_write_close(b.store);
+    gg_docstore_write_close(b.store);
     gg_features_free(b.features);
     gg_buf_free(&b.path);
     gg_buf_free(&b.rows);

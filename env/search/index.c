@@ -27,7 +27,7 @@ typedef struct kept {
 
 struct gg_index {
     size_t documents;
-    gg_store *store;
+    gg_docstore *store;
     gg_features *features;
     gg_vectors vectors;
     pthread_mutex_t lock; /* of the kept answers */
@@ -93,7 +93,7 @@ static gg_status open_parts(gg_index *index, const char *dir, gg_error *error)
     if (status == GG_OK)
         status = add_path(dir, "documents.db", &path, error);
     if (status == GG_OK)
-        status = gg_store_open(gg_buf_cstr(&path), &index->store, error);
+        status = gg_docstore_open(gg_buf_cstr(&path), &index->store, error);
     if (status == GG_OK)
         status = add_path(dir, "features.bin", &path, error);
     if (status == GG_OK)
@@ -132,7 +132,7 @@ void gg_index_close(gg_index *index)
     }
     gg_vectors_close(&index->vectors);
     gg_features_free(index->features);
-    gg_store_close(index->store);
+    gg_docstore_close(index->store);
     pthread_mutex_destroy(&index->lock);
     free(index);
 }
@@ -236,7 +236,7 @@ static gg_status search_words(gg_index *index, const char *query, size_t len, si
     write_match(index, query, len, &match);
     gg_status status = gg_buf_status(&match, "a query", error);
     if (status == GG_OK && match.len)
-        status = gg_store_match(index->store, gg_buf_cstr(&match), k, out, count, error);
+        status = gg_docstore_match(index->store, gg_buf_cstr(&match), k, out, count, error);
     gg_buf_free(&match);
     return status;
 }
@@ -270,10 +270,10 @@ gg_status gg_index_search(gg_index *index, gg_search_kind kind, const char *quer
 
 gg_status gg_index_read(gg_index *index, int64_t row, gg_document *out, gg_error *error)
 {
-    return gg_store_read(index->store, row, out, error);
+    return gg_docstore_read(index->store, row, out, error);
 }
 
 gg_status gg_index_find(gg_index *index, const char *id, size_t len, int64_t *row, gg_error *error)
 {
-    return gg_store_find(index->store, id, len, row, error);
+    return gg_docstore_find(index->store, id, len, row, error);
 }

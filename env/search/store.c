@@ -27,7 +27,7 @@ typedef struct connection {
     struct connection *next;
 } connection;
 
-struct gg_store {
+struct gg_docstore {
     char *path;
     pthread_mutex_t lock;
     connection *idle;
@@ -87,7 +87,7 @@ static gg_status prepare(connection *c, const char *path, gg_error *error)
     return status;
 }
 
-static gg_status borrow(gg_store *store, connection **out, gg_error *error)
+static gg_status borrow(gg_docstore *store, connection **out, gg_error *error)
 {
     pthread_mutex_lock(&store->lock);
     connection *c = store->idle;
@@ -110,7 +110,7 @@ static gg_status borrow(gg_store *store, connection **out, gg_error *error)
     return status;
 }
 
-static void give_back(gg_store *store, connection *c, enum statement used)
+static void give_back(gg_docstore *store, connection *c, enum statement used)
 {
     sqlite3_reset(c->statements[used]);
     sqlite3_clear_bindings(c->statements[used]);
@@ -126,11 +126,11 @@ static void give_back(gg_store *store, connection *c, enum statement used)
         drop(c);
 }
 
-gg_status gg_store_open(const char *path, gg_store **out, gg_error *error)
+gg_status gg_docstore_open(const char *path, gg_docstore **out, gg_error *error)
 {
     connection *first;
     *out = NULL;
-    gg_store *store = calloc(1, sizeof *store);
+    gg_docstore *store = calloc(1, sizeof *store);
     if (store)
         store->path = strdup(path);
     if (!store || !store->path) {
@@ -140,7 +140,7 @@ gg_status gg_store_open(const char *path, gg_store **out, gg_error *error)
     pthread_mutex_init(&store->lock, NULL);
     gg_status status = borrow(store, &first, error);
     if (status != GG_OK) {
-        gg_store_close(store);
+        gg_docstore_close(store);
         return status;
     }
     give_back(store, first, FIND);
@@ -148,7 +148,7 @@ gg_status gg_store_open(const char *path, gg_store **out, gg_error *error)
     return GG_OK;
 }
 
-void gg_store_close(gg_store *store)
+void gg_docstore_close(gg_docstore *store)
 {
     if (!store)
         return;
@@ -162,8 +162,8 @@ void gg_store_close(gg_store *store)
     free(store);
 }
 
-gg_status gg_store_match(gg_store *store, const char *query, size_t k, gg_hit *out, size_t *count,
-                         gg_error *error)
+gg_status gg_docstore_match(gg_docstore *store, const char *query, size_t k, gg_hit *out,
+                            size_t *count, gg_error *error)
 {
     connection *c;
     int step;
@@ -190,7 +190,7 @@ static void take_column(sqlite3_stmt *s, int column, gg_buf *out)
     gg_buf_add(out, sqlite3_column_text(s, column), (size_t)sqlite3_column_bytes(s, column));
 }
 
-gg_status gg_store_read(gg_store *store, int64_t row, gg_document *out, gg_error *error)
+gg_status gg_docstore_read(gg_docstore *store, int64_t row, gg_document *out, gg_error *error)
 {
     connection *c;
     gg_status status = borrow(store, &c, error);
@@ -218,7 +218,8 @@ gg_status gg_store_read(gg_store *store, int64_t row, gg_document *out, gg_error
     return status;
 }
 
-gg_status gg_store_find(gg_store *store, const char *id, size_t len, int64_t *row, gg_error *error)
+gg_status gg_docstore_find(gg_docstore *store, const char *id, size_t len, int64_t *row,
+                           gg_error *error)
 {
     connection *c;
     *row = 0;
@@ -240,7 +241,7 @@ gg_status gg_store_find(gg_store *store, const char *id, size_t len, int64_t *ro
 
 enum insert { TO_DOCUMENT, TO_WORDS, INSERTS };
 
-struct gg_store_writer {
+struct gg_docstore_writer {
     char *path;
     sqlite3 *db;
     sqlite3_stmt *inserts[INSERTS];
@@ -263,13 +264,13 @@ static const char *const insert_text[INSERTS] = {
     [TO_WORDS] = "INSERT INTO words(rowid, title, text) VALUES(?1, ?3, ?4)",
 };
 
-static gg_status run(gg_store_writer *w, const char *text, gg_error *error)
+static gg_status run(gg_docstore_writer *w, const char *text, gg_error *error)
 {
     return sqlite3_exec(w->db, text, NULL, NULL, NULL) == SQLITE_OK ? GG_OK
                                                                     : refuse(w->db, w->path, error);
 }
 
-static gg_status last_row(gg_store_writer *w, gg_error *error)
+static gg_status last_row(gg_docstore_writer *w, gg_error *error)
 {
     sqlite3_stmt *s = NULL;
     if (sqlite3_prepare_v2(w->db, "SELECT count(*) FROM document", -1, &s, NULL) != SQLITE_OK ||
@@ -282,7 +283,7 @@ static gg_status last_row(gg_store_writer *w, gg_error *error)
     return GG_OK;
 }
 
-static gg_status open_writer(gg_store_writer *w, gg_error *error)
+static gg_status open_writer(gg_docstore_writer *w, gg_error *error)
 {
     if (sqlite3_open_v2(w->path, &w->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) !=
         SQLITE_OK)
@@ -294,11 +295,11 @@ static gg_status open_writer(gg_store_writer *w, gg_error *error)
     return status == GG_OK ? last_row(w, error) : status;
 }
 
-gg_status gg_store_write_open(const char *path, gg_store_writer **out, size_t *count,
-                              gg_error *error)
+gg_status gg_docstore_write_open(const char *path, gg_docstore_writer **out, size_t *count,
+                                 gg_error *error)
 {
     *out = NULL;
-    gg_store_writer *w = calloc(1, sizeof *w);
+    gg_docstore_writer *w = calloc(1, sizeof *w);
     if (w)
         w->path = strdup(path);
     if (!w || !w->path) {
@@ -307,7 +308,7 @@ gg_status gg_store_write_open(const char *path, gg_store_writer **out, size_t *c
     }
     gg_status status = open_writer(w, error);
     if (status != GG_OK) {
-        gg_store_write_close(w);
+        gg_docstore_write_close(w);
         return status;
     }
     *count = (size_t)w->row;
@@ -315,7 +316,7 @@ gg_status gg_store_write_open(const char *path, gg_store_writer **out, size_t *c
     return GG_OK;
 }
 
-gg_status gg_store_add(gg_store_writer *w, const gg_document *d, gg_error *error)
+gg_status gg_docstore_add(gg_docstore_writer *w, const gg_document *d, gg_error *error)
 {
     int step = SQLITE_DONE;
     w->row++;
@@ -339,17 +340,17 @@ gg_status gg_store_add(gg_store_writer *w, const gg_document *d, gg_error *error
     return refuse(w->db, w->path, error);
 }
 
-gg_status gg_store_commit(gg_store_writer *w, gg_error *error)
+gg_status gg_docstore_commit(gg_docstore_writer *w, gg_error *error)
 {
     return run(w, "COMMIT; BEGIN", error);
 }
 
-gg_status gg_store_optimise(gg_store_writer *w, gg_error *error)
+gg_status gg_docstore_optimise(gg_docstore_writer *w, gg_error *error)
 {
     return run(w, "INSERT INTO words(words) VALUES('optimize'); COMMIT; BEGIN", error);
 }
 
-void gg_store_write_close(gg_store_writer *w)
+void gg_docstore_write_close(gg_docstore_writer *w)
 {
     if (!w)
         return;
