@@ -187,10 +187,11 @@ gg_status gg_job_start(gg_job *job, gg_error *error)
 {
     if (job->info.state >= GG_JOB_COMPLETED)
         return GG_OK;
-    if (pthread_create(&job->thread, NULL, gg_job_worker, job) != 0)
-        return gg_fail(error, GG_E_IO, "cannot start a thread for a job");
-    job->started = true;
-    return GG_OK;
+    pthread_mutex_lock(&job->lock);
+    job->started = pthread_create(&job->thread, NULL, gg_job_worker, job) == 0;
+    bool started = job->started;
+    pthread_mutex_unlock(&job->lock);
+    return started ? GG_OK : gg_fail(error, GG_E_IO, "cannot start a thread for a job");
 }
 
 gg_job *gg_job_keep(gg_job *job)

@@ -286,22 +286,19 @@ static gg_job_answer reward(gg_job *job, const char *id, const double *rewards, 
         return answer;
     if (l.t && repeated(&l.t->reward, call, &clash))
         return clash ? token_clash(error) : GG_JOB_OK;
-    bool failed = l.t && l.t->state == GG_TRAJECTORY_FAILED && !l.t->failed_reward;
-    if (l.failed)
-        return GG_JOB_OK; /* nothing is made of it */
-    if (!l.t || (l.t->state != GG_TRAJECTORY_READY && !failed))
+    bool failed = l.failed || (l.t && l.t->state == GG_TRAJECTORY_FAILED);
+    if (!failed && (!l.t || l.t->state != GG_TRAJECTORY_READY))
         return cannot(id, l.state, "rewarded", error);
+    if (failed)
+        return GG_JOB_OK; /* nothing is made of it */
     answer = check_rewards(l.t, rewards, count, error);
     if (answer != GG_JOB_OK)
         return answer;
-    if (!failed) {
-        if (gg_trajectory_take_reward(l.t, rewards, count, job->config.success_threshold, error) !=
-                GG_OK ||
-            !hand_over(job, &l))
-            return no_memory(error);
-        l.t->state = GG_TRAJECTORY_REWARDED;
-    }
-    l.t->failed_reward = failed;
+    if (gg_trajectory_take_reward(l.t, rewards, count, job->config.success_threshold, error) !=
+            GG_OK ||
+        !hand_over(job, &l))
+        return no_memory(error);
+    l.t->state = GG_TRAJECTORY_REWARDED;
     l.t->reward = *call;
     return GG_JOB_OK;
 }

@@ -122,8 +122,11 @@ void gg_jobs_remove(gg_jobs *jobs, gg_job *job)
             memmove(&jobs->items[i], &jobs->items[i + 1], (jobs->count - i - 1) * sizeof(gg_job *));
             jobs->count--;
         }
-    if (found)
+    /* The worker first: it may still be writing down how it ended. */
+    if (found) {
+        gg_job_suspend(job);
         gg_job_files_remove(job);
+    }
     pthread_mutex_unlock(&jobs->lock);
     if (found)
         gg_job_release(job);

@@ -38,7 +38,6 @@ typedef struct gg_trajectory {
     int64_t first_step; /* finished steps in the weights of the first turn; -1 = no turn yet */
     int64_t touched_ms; /* last sign of life of the agent */
     int64_t retry_ms;   /* when WAITING again: not before */
-    bool failed_reward; /* the reward of a failed one has come */
     gg_repeat complete, reward;
     gg_episode *episode;      /* NULL before the first try */
     struct gg_flight *flight; /* of service/drive.c, its thread's alone */

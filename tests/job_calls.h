@@ -86,20 +86,26 @@ static inline void pause_ms(long ms)
     nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
 }
 
-/* The id of the next rollout that the agent was asked to play. */
-static inline void next_rollout(char id[ID_ROOM])
+/* The id of the next rollout that the agent was asked to play; false when none comes in time. */
+static inline bool rollout_within(char id[ID_ROOM], int limit_ms)
 {
-    for (int waited = 0; waited < WAIT_MS; waited += 5) {
+    for (int waited = 0; waited <= limit_ms; waited += 5) {
         pthread_mutex_lock(&agent.lock);
         bool there = agent.used < agent.count;
         if (there)
             memcpy(id, agent.ids[agent.used++], ID_ROOM);
         pthread_mutex_unlock(&agent.lock);
         if (there)
-            return;
+            return true;
         pause_ms(5);
     }
-    fail_msg("no rollout came");
+    return false;
+}
+
+static inline void next_rollout(char id[ID_ROOM])
+{
+    if (!rollout_within(id, WAIT_MS))
+        fail_msg("no rollout came");
 }
 
 static inline void start_service(void)
