@@ -9,6 +9,7 @@
 #include "core/json.h"
 #include "core/near.h"
 #include "env/guess/guess.h"
+#include "env/search/search.h"
 
 #define CONFIG_MAX  (1u << 20)
 #define PATH_ROOM   4096
@@ -16,7 +17,7 @@
 #define CHOICE_ROOM 64
 #define LIST_ROOM   512 /* bytes of a list of names in an error sentence */
 
-static const gg_env_api *const builtins[] = {&gg_guess_env};
+static const gg_env_api *const builtins[] = {&gg_guess_env, &gg_search_env};
 
 size_t gg_env_builtin_count(void)
 {

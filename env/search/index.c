@@ -142,6 +142,11 @@ size_t gg_index_documents(const gg_index *index)
     return index->documents;
 }
 
+size_t gg_index_having(const gg_index *index, const char *word, size_t len)
+{
+    return gg_features_having(index->features, word, len);
+}
+
 /* Kept answers. */
 
 static kept *slot_of(gg_index *index, gg_search_kind kind, const char *query, size_t len, size_t k)

@@ -27,6 +27,8 @@ typedef struct gg_index gg_index;
 gg_status gg_index_open(const char *dir, gg_index **out, gg_error *error);
 void gg_index_close(gg_index *index); /* NULL is fine */
 size_t gg_index_documents(const gg_index *index);
+/* In how many documents a lower-case word stands, or a little more. */
+size_t gg_index_having(const gg_index *index, const char *word, size_t len);
 
 /* The k (to GG_INDEX_HITS_MAX) best documents for a question, best first. Word search takes the
  * question's words, any of them, those left out that stand in more than a quarter of all documents
