@@ -87,6 +87,11 @@ test: deps ## every test, under the sanitizers
 run-tests: build/guessgym build/test/guessgym $(TEST_SRC:%.c=build/test/%)
 	@sh tests/run.sh
 
+# INTEROP=cheap leaves out what downloads much; NAMES="mlflow sdk" chooses.
+interop: deps ## real peers: MLflow, SDKs, deployment tools, each from its package index
+	@$(MAKE) $(MANY) build/guessgym build/test/guessgym
+	@sh tests/run.sh --interop $(NAMES)
+
 check: ## format, warnings of gcc and clang, static analysis, house rules
 	@sh .ci/deps.sh build check
 	@mkdir -p build
@@ -170,4 +175,4 @@ clean: ## removes build/
 help: ## this list
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
-.PHONY: all test fuzz fuzz-smoke fuzz-ready fuzz-programs bench bench-quick bench-ready bench-programs demo demo-full test-threads clean help deps run-tests check man install uninstall FORCE
+.PHONY: all test interop fuzz fuzz-smoke fuzz-ready fuzz-programs bench bench-quick bench-ready bench-programs demo demo-full test-threads clean help deps run-tests check man install uninstall FORCE

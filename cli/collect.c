@@ -6,6 +6,7 @@
 
 #include "cli/groups.h"
 #include "cli/mend.h"
+#include "cli/mlflow.h"
 #include "cli/progress.h"
 #include "cli/term.h"
 #include "net/listen.h"
@@ -267,7 +268,10 @@ gg_status gg_collect(const gg_collect_plan *plan, gg_collected *out, gg_error *e
 
     *out = (gg_collected){0};
     gg_buf_init(&c.line, LINE_MAX_B);
+    gg_mlflow_live *mlflow = NULL;
     gg_status status = open_folder(&c, error);
+    if (status == GG_OK)
+        status = gg_mlflow_start(plan->cli, plan->dir, &mlflow, error);
     if (status == GG_OK) {
         status = play_missing(&c, error);
         gg_status ended = conclude(&c, out, status == GG_OK ? error : &later);
@@ -280,6 +284,7 @@ gg_status gg_collect(const gg_collect_plan *plan, gg_collected *out, gg_error *e
     gg_group_log_free(c.groups);
     gg_run_close(c.run);
     gg_buf_free(&c.line);
+    gg_mlflow_stop(mlflow, status);
     return status;
 }
 

@@ -54,6 +54,7 @@ gg_exit gg_cmd_job_follow(gg_cli *cli);
 gg_exit gg_cmd_job_list(gg_cli *cli);
 gg_exit gg_cmd_job_stop(gg_cli *cli);
 gg_exit gg_cmd_index(gg_cli *cli);
+gg_exit gg_cmd_mlflow_push(gg_cli *cli);
 gg_exit gg_cmd_mark(gg_cli *cli);
 gg_exit gg_cmd_probe(gg_cli *cli);
 gg_exit gg_cmd_play(gg_cli *cli);

@@ -5,6 +5,7 @@
 #include "cli/collect.h"
 #include "cli/figures_text.h"
 #include "cli/game.h"
+#include "cli/mlflow.h"
 #include "cli/plan.h"
 #include "cli/term.h"
 
@@ -47,7 +48,11 @@ static gg_status open_session(session *s, gg_error *error)
 {
     const gg_opts *opts = s->cli->opts;
 
-    gg_status status = gg_plan_resume(s->cli, error);
+    const char *mlflow;
+
+    gg_status status = gg_mlflow_address(s->cli, &mlflow, error);
+    if (status == GG_OK)
+        status = gg_plan_resume(s->cli, error);
     if (status == GG_OK)
         status = gg_plan_system_prompt(s->cli, &s->system_prompt, error);
     if (status == GG_OK)

@@ -133,6 +133,15 @@ static const gg_opt rows[GG_OPT_COUNT] = {
     RUNS, NULL, "exit code 4 when more episodes errored"},
 [GG_OPT_MIN_SOLVE_RATE] = {"min-solve-rate", NULL, 0, GG_VALUE_REAL, "P", NULL, NULL, 0, 1, 0, RUN,
     RUNS, NULL, "exit code 5 when a solve rate is below (0.6 = 60 %)"},
+[GG_OPT_MLFLOW] = {"mlflow", NULL, 0, GG_VALUE_TEXT, "URL", NULL, NULL, 0, 0, 0, RUN,
+    PLAYS | BIT(MLFLOW_PUSH), NULL, "log the run to the MLflow server at this address; default: "
+    "$MLFLOW_TRACKING_URI (keys: $MLFLOW_TRACKING_TOKEN, or _USERNAME and _PASSWORD)"},
+[GG_OPT_MLFLOW_EXPERIMENT] = {"mlflow-experiment", NULL, 0, GG_VALUE_TEXT, "NAME", NULL, NULL, 0, 0,
+    0, RUN, PLAYS | BIT(MLFLOW_PUSH), "MLFLOW_EXPERIMENT_NAME", "MLflow's experiment; made when it is not there "
+    "(guessgym)"},
+[GG_OPT_MLFLOW_TRACES] = {"mlflow-traces", NULL, 0, GG_VALUE_REAL, "SHARE", NULL, NULL, 0, 1, 0, RUN,
+    PLAYS | BIT(MLFLOW_PUSH), NULL, "share of the episodes that get a trace, drawn by the seed (1, and about "
+    "200 of a longer eval or rollout)"},
 
 [GG_OPT_STEPS] = {"steps", NULL, 0, GG_VALUE_INT, "N", "100", NULL, 1, 1e6, OF_RUN, TASK,
     JOBS, NULL, "training steps"},
@@ -299,7 +308,7 @@ static const gg_opt rows[GG_OPT_COUNT] = {
     GG_OPT_NEEDED, RUN, BIT(WORDS_SPLIT), NULL, "folder for the three files"},
 
 [GG_OPT_JSON] = {"json", NULL, 'j', GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, 0, COMMON,
-    GAMES | BIT(PREFLIGHT) | JOB | BIT(SHAPE) | WORDS | BIT(COMPARE) | BIT(RESCORE) | BIT(INDEX) | BIT(MARK) | BIT(VERSION), NULL,
+    GAMES | BIT(PREFLIGHT) | JOB | BIT(SHAPE) | WORDS | BIT(COMPARE) | BIT(RESCORE) | BIT(MLFLOW_PUSH) | BIT(INDEX) | BIT(MARK) | BIT(VERSION), NULL,
     "the result as JSON, with stable keys"},
 [GG_OPT_QUIET] = {"quiet", NULL, 'q', GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, 0, COMMON,
     ASKS | JOB | BIT(SHAPE) | SERVERS | AGENT | BIT(INDEX), NULL, "no progress, no remarks: only results, warnings and errors"},

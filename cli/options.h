@@ -33,6 +33,7 @@ typedef enum gg_cmd_id {
     GG_CMD_JOB_DESCRIBE,
     GG_CMD_JOB_FOLLOW,
     GG_CMD_JOB_STOP,
+    GG_CMD_MLFLOW_PUSH,
     GG_CMD_SERVE_POLICY,
     GG_CMD_SERVE_SERVICE,
     GG_CMD_SERVE_AGENT,
@@ -95,6 +96,9 @@ typedef enum gg_opt_id {
     GG_OPT_RESUME,
     GG_OPT_MAX_ERRORED,
     GG_OPT_MIN_SOLVE_RATE,
+    GG_OPT_MLFLOW,
+    GG_OPT_MLFLOW_EXPERIMENT,
+    GG_OPT_MLFLOW_TRACES,
     /* train */
     GG_OPT_STEPS,
     GG_OPT_BATCH,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/live.h"
+#include "cli/mlflow.h"
 #include "cli/term.h"
 #include "cli/train_setup.h"
 #include "report/training.h"
@@ -17,6 +18,7 @@
 typedef struct stage {
     gg_training setup;
     gg_train *train;
+    gg_mlflow_live *mlflow;
     uv_loop_t loop;
     uv_timer_t timer;
     uv_signal_t interrupt, terminate;
@@ -300,7 +302,9 @@ gg_exit gg_cmd_train(gg_cli *cli)
     if (status == GG_OK) {
         start_loop(&s);
         announce(&s.setup);
-        status = run(&s, &error);
+        status = gg_mlflow_start(cli, gg_buf_cstr(&s.setup.dir), &s.mlflow, &error);
+        if (status == GG_OK)
+            status = run(&s, &error);
         if (s.train && conclude(&s, &later) != GG_OK && status == GG_OK) {
             status = later.status;
             error = later;
@@ -314,5 +318,6 @@ gg_exit gg_cmd_train(gg_cli *cli)
         code = gg_give_up(GG_STARTING, &error);
     }
     gg_training_close(&s.setup);
+    gg_mlflow_stop(s.mlflow, status);
     return code;
 }

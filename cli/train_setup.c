@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/game.h"
+#include "cli/mlflow.h"
 #include "cli/plan.h"
 #include "cli/term.h"
 #include "core/digest.h"
@@ -273,7 +274,10 @@ static gg_status fill_options(gg_training *t, gg_error *error)
 
 static gg_status open_game(gg_training *t, gg_error *error)
 {
-    gg_status status = gg_plan_resume(t->cli, error);
+    const char *mlflow;
+    gg_status status = gg_mlflow_address(t->cli, &mlflow, error);
+    if (status == GG_OK)
+        status = gg_plan_resume(t->cli, error);
     if (status == GG_OK)
         status = gg_plan_system_prompt(t->cli, &t->system_prompt, error);
     if (status == GG_OK)

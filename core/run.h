@@ -73,6 +73,11 @@ typedef gg_status (*gg_line_fn)(void *context, const char *line, size_t len, siz
 gg_status gg_run_each(const gg_run *run, gg_journal journal, gg_line_fn each, void *context,
                       gg_error *error);
 
+/* The same from byte *offset on, which moves behind each line that was handed out: a journal that
+ * grows can be followed. Line numbers count from there. */
+gg_status gg_run_each_from(const gg_run *run, gg_journal journal, int64_t *offset, gg_line_fn each,
+                           void *context, gg_error *error);
+
 /* Lines that were passed over because they hold no whole record. */
 typedef struct gg_damage {
     size_t lines;

@@ -14,6 +14,7 @@ typedef struct walker {
     int fd;
     gg_buf held;
     size_t number;
+    int64_t *offset; /* behind the lines that were handed out; NULL = nobody asks */
     gg_line_fn each;
     void *context;
 } walker;
@@ -31,6 +32,8 @@ static gg_status hand_out(walker *w, size_t searched, gg_error *error)
         gg_status status = w->each(w->context, data + start, end - start, ++w->number, error);
         if (status != GG_OK)
             return status;
+        if (w->offset)
+            *w->offset += (int64_t)(end + 1 - start);
         start = searched = end + 1;
     }
     memmove(data, data + start, w->held.len - start);
@@ -67,7 +70,17 @@ static gg_status walk(walker *w, gg_error *error)
 gg_status gg_run_each(const gg_run *run, gg_journal journal, gg_line_fn each, void *context,
                       gg_error *error)
 {
-    walker w = {.run = run, .name = gg_journal_name(journal), .each = each, .context = context};
+    return gg_run_each_from(run, journal, NULL, each, context, error);
+}
+
+gg_status gg_run_each_from(const gg_run *run, gg_journal journal, int64_t *offset, gg_line_fn each,
+                           void *context, gg_error *error)
+{
+    walker w = {.run = run,
+                .name = gg_journal_name(journal),
+                .offset = offset,
+                .each = each,
+                .context = context};
     gg_buf path;
     gg_status status = gg_run_path(run, w.name, &path, error);
     w.fd = status == GG_OK ? open(path.data, O_RDONLY | O_CLOEXEC) : -1;
@@ -79,7 +92,11 @@ gg_status gg_run_each(const gg_run *run, gg_journal journal, gg_line_fn each, vo
                                : gg_fail(error, GG_E_IO, "cannot open %s/%s: %s", run->dir, w.name,
                                          strerror(errno));
     gg_buf_init(&w.held, (size_t)GG_LINE_MAX + READ_PIECE);
-    status = walk(&w, error);
+    if (offset && lseek(w.fd, (off_t)*offset, SEEK_SET) < 0)
+        status =
+            gg_fail(error, GG_E_IO, "cannot read %s/%s: %s", run->dir, w.name, strerror(errno));
+    if (status == GG_OK)
+        status = walk(&w, error);
     gg_buf_free(&w.held);
     close(w.fd);
     return status;

@@ -53,8 +53,7 @@ bool gg_summary_has(const gg_summary *summary, int64_t group, int64_t sample)
     return play && play->outcome != GG_UNPLAYED;
 }
 
-/* Milliseconds since 1970 of "2026-11-30T22:13:04.123Z"; 0 when it is no such time. */
-static int64_t read_time(const char *text)
+int64_t gg_started_ms(const char *text)
 {
     struct tm at = {0};
     double seconds = 0;
@@ -137,7 +136,7 @@ gg_status gg_summary_add(gg_summary *summary, const gg_episode *episode, gg_erro
     play->moves = episode->moves;
     play->measure = episode->measure.value;
     play->reward = episode->reward;
-    play->start_ms = read_time(episode->started);
+    play->start_ms = gg_started_ms(episode->started);
     play->end_ms = play->start_ms + episode->duration_ms;
     return GG_OK;
 }

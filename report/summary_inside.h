@@ -22,4 +22,7 @@ struct gg_summary {
     int64_t *histogram; /* storage of the last gg_figures */
 };
 
+/* Milliseconds since 1970 of "2026-11-30T22:13:04.123Z"; 0 when it is no such time. */
+int64_t gg_started_ms(const char *text);
+
 #endif
