@@ -14,6 +14,7 @@
 gg_status gg_mlflow_post(gg_mlflow *m, const char *path, gg_mlflow_answer *answer, gg_error *error)
 {
     gg_status status = gg_buf_status(&m->body, "a request to MLflow", error);
+    *answer = (gg_mlflow_answer){.code = ""};
     const gg_mlflow_request request = {
         .method = "POST", .path = path, .body = gg_buf_cstr(&m->body), .len = m->body.len};
     if (status == GG_OK)

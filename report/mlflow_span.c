@@ -408,13 +408,14 @@ static void write_root_json(trace *t)
         gg_buf_str(&t->json, "null");
     gg_buf_printf(&t->json, ",\"moves\":%lld,\"reward\":{\"total\":", (long long)e->moves);
     gg_buf_double(&t->json, e->reward);
+    gg_buf_str(&t->json, ",\"parts\":{");
     for (size_t i = 0; i < e->part_count; i++) {
-        gg_buf_char(&t->json, ',');
+        gg_buf_str(&t->json, i ? "," : "");
         gg_buf_json_str(&t->json, e->parts[i].name);
         gg_buf_char(&t->json, ':');
         gg_buf_double(&t->json, e->parts[i].value);
     }
-    gg_buf_str(&t->json, "}}");
+    gg_buf_str(&t->json, "}}}");
     scratch_attribute(t, "mlflow.spanOutputs");
 }
 
