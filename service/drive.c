@@ -179,7 +179,7 @@ static void fail_try(gg_flight *f, const char *why, bool agents_fault)
     pthread_mutex_lock(&job->lock);
     over = t->state == GG_TRAJECTORY_REWARDED; /* the reward came after all: it waits in `ended` */
     if (!over) {
-        again = t->try < job->config.retries;
+        again = t->try < job->config.hyper.retries;
         if (t->state == GG_TRAJECTORY_FAILED)
             t->failed_try = t->try;
         if (again) {
@@ -264,7 +264,7 @@ static void write_body(const gg_flight *f, gg_buf *out)
     gg_buf_double(out, w->temperature);
     gg_buf_str(out, ",\"topP\":");
     gg_buf_double(out, w->top_p);
-    gg_buf_printf(out, ",\"maxTokens\":%" PRId64 "}}", job->config.max_tokens);
+    gg_buf_printf(out, ",\"maxTokens\":%" PRId64 "}}", job->config.hyper.max_tokens);
 }
 
 static gg_status post(gg_flight *f, gg_error *error)
@@ -280,7 +280,7 @@ static gg_status post(gg_flight *f, gg_error *error)
                                      .headers = headers,
                                      .body = f->body.data,
                                      .body_len = f->body.len,
-                                     .timeout_ms = f->drive->job->config.timeout_s * 1000,
+                                     .timeout_ms = f->drive->job->config.hyper.timeout_s * 1000,
                                      .reply_max = REPLY_MAX};
     return gg_http_send(f->drive->http, &request, on_reply, f, &f->transfer, error);
 }
@@ -347,7 +347,7 @@ static gg_status begin_some(gg_drive *d, gg_error *error)
     gg_job *job = d->job;
     double tps = job->o.site->rollout_tps, now = (double)gg_job_ticks();
     gg_status status = GG_OK;
-    while (status == GG_OK && d->active < (size_t)job->config.concurrency) {
+    while (status == GG_OK && d->active < (size_t)job->config.hyper.concurrency) {
         gg_window *window;
         size_t slot;
         if (tps > 0 && d->next_ms > now)
@@ -401,7 +401,7 @@ static const char *overdue(const gg_flight *f, int64_t now, bool *agents_fault)
     const gg_job *job = f->drive->job;
     const gg_trajectory *t = of(f);
     int64_t quiet_since = t->touched_ms > f->replied_ms ? t->touched_ms : f->replied_ms;
-    bool late = now - f->began_ms > job->config.timeout_s * 1000;
+    bool late = now - f->began_ms > job->config.hyper.timeout_s * 1000;
     bool quiet = f->replied_ms && !f->receipt && now - quiet_since > job->o.site->reward_wait_ms;
     *agents_fault = true;
     if (!late && !quiet)
@@ -456,7 +456,7 @@ static void set_timer(gg_drive *d)
 {
     double now = (double)gg_job_ticks(), wait = TICK_MS;
     bool paced = d->job->o.site->rollout_tps > 0 &&
-                 d->active < (size_t)d->job->config.concurrency && d->next_ms - now < wait;
+                 d->active < (size_t)d->job->config.hyper.concurrency && d->next_ms - now < wait;
     if (paced)
         wait = d->next_ms > now ? d->next_ms - now : 1;
     uv_timer_start(&d->timer, on_timer, (uint64_t)wait + 1, 0);

@@ -21,7 +21,7 @@ static bool is_past(const gg_job *job, const gg_trajectory_place *place)
     bool inside = place->start == job->info.starts && place->group >= 0 && place->sample >= 0 &&
                   place->try >= 0;
     return inside && place->kind == 's' && place->step >= 1 && place->step <= job->done &&
-           place->group < job->config.batch && place->sample < job->config.group_size;
+           place->group < job->config.hyper.batch && place->sample < job->config.hyper.group_size;
 }
 
 static gg_trajectory *slot_of(const gg_job *job, const gg_trajectory_place *p, gg_window **window)
@@ -128,7 +128,7 @@ static gg_job_answer begin(gg_job *job, const char *id, gg_chat_turn *turn, int6
     e->policy.weight_version_last = *weights ? gg_version_adapter(*weights)->weights.version : 0;
     turn->temperature = l.window->temperature;
     turn->top_p = l.window->top_p;
-    turn->max_tokens = job->config.max_tokens;
+    turn->max_tokens = job->config.hyper.max_tokens;
     turn->seed = gg_request_seed(job->o.site->seed, e->step, e->group, e->sample, *number);
     return GG_JOB_OK;
 }
@@ -294,8 +294,8 @@ static gg_job_answer reward(gg_job *job, const char *id, const double *rewards, 
     answer = check_rewards(l.t, rewards, count, error);
     if (answer != GG_JOB_OK)
         return answer;
-    if (gg_trajectory_take_reward(l.t, rewards, count, job->config.success_threshold, error) !=
-            GG_OK ||
+    if (gg_trajectory_take_reward(l.t, rewards, count, job->config.hyper.success_threshold,
+                                  error) != GG_OK ||
         !hand_over(job, &l))
         return no_memory(error);
     l.t->state = GG_TRAJECTORY_REWARDED;

@@ -24,6 +24,11 @@ gg_job_category gg_job_category_parse(const char *name)
     return (gg_job_category)i;
 }
 
+static gg_hyper_of hyper_of(gg_job_category category)
+{
+    return category == GG_JOB_TRAIN ? GG_HYPER_TRAIN : GG_HYPER_EVALUATE;
+}
+
 void gg_job_config_free(gg_job_config *config)
 {
     free(config->data_uri);
@@ -225,7 +230,8 @@ static gg_status read_model(reading *r, const cJSON *root)
         return refuse(r, "AcceptEula must be true or false");
     status = read_mlflow(r, gg_json_get(config, "MlflowConfig"));
     return status == GG_OK
-               ? gg_job_hyper_read(gg_json_get(config, "HyperParameters"), r->out, r->error)
+               ? gg_hyper_read(hyper_of(r->out->category), r->out->base_id,
+                               gg_json_get(config, "HyperParameters"), &r->out->hyper, r->error)
                : status;
 }
 
@@ -294,6 +300,6 @@ void gg_job_schema_write(gg_job_category category, gg_buf *out)
                   "\"BaseModelArn\":{\"type\":\"string\"},\"HyperParameters\":{\"type\":\"object\","
                   "\"additionalProperties\":false,\"properties\":{",
                   categories[category], training ? "\"ModelPackageConfig\"," : "", config, config);
-    gg_job_hyper_schema(category, out);
+    gg_hyper_schema(hyper_of(category), out);
     gg_buf_str(out, "}}}}}}");
 }

@@ -8,14 +8,11 @@
 #ifndef GG_SERVICE_JOB_CONFIG_H
 #define GG_SERVICE_JOB_CONFIG_H
 
-#include "rl/adam.h"
-#include "rl/advantage.h"
-#include "rl/loss.h"
+#include "rl/hyper.h"
 #include "service/names.h"
 
 #define GG_JOB_SCHEMA_VERSION "1.0.0"
 #define GG_JOB_DOCUMENT_MAX   262144
-#define GG_JOB_PASS_MAX       16
 #define GG_JOB_RUNTIME_S      86400
 
 typedef enum gg_job_category { GG_JOB_TRAIN, GG_JOB_EVALUATE, GG_JOB_CATEGORIES } gg_job_category;
@@ -31,18 +28,7 @@ typedef struct gg_job_config {
     char base_id[GG_MODEL_ID_MAX + 1], base_version[32];
     char output_group[GG_NAME_MAX + 1], checkpoint_group[GG_NAME_MAX + 1]; /* training */
     double max_runtime_s;
-    /* hyperparameters; evaluation: those of its own list, group_size = eval_group_size */
-    int64_t batch, group_size, max_epochs, max_steps, val_every;
-    int64_t max_tokens, concurrency, timeout_s, retries, off_policy;
-    double temperature, top_p;
-    gg_advantage advantage;
-    gg_loss loss;
-    gg_loss_config clip;
-    gg_adam_config adam;
-    double rank, alpha;
-    int64_t pass_k[GG_JOB_PASS_MAX];
-    size_t pass_k_count;
-    double success_threshold;
+    gg_hyper hyper;
 } gg_job_config;
 
 /* Called with the name of a key that is not known and is passed over. */
@@ -56,12 +42,5 @@ void gg_job_config_free(gg_job_config *config);
 
 /* Appends the JSON schema of a category's document. */
 void gg_job_schema_write(gg_job_category category, gg_buf *out);
-
-/* service/job_hyper.c: reads HyperParameters (NULL = all defaults) into a config whose category and
- * base_id are set. */
-struct cJSON;
-gg_status gg_job_hyper_read(const struct cJSON *object, gg_job_config *out, gg_error *error);
-/* Appends "name":{schema},... of the category's hyperparameters. */
-void gg_job_hyper_schema(gg_job_category category, gg_buf *out);
 
 #endif

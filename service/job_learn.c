@@ -47,19 +47,23 @@ static gg_status train(gg_job *job, gg_job_step *step, gg_error *error)
 {
     gg_engine_sums sums;
     gg_engine_moved moved;
-    const gg_engine_batch batch = {
-        job->config.loss, job->config.clip, step->datums.items, step->datums.count, true, NULL};
+    const gg_engine_batch batch = {job->config.hyper.loss,
+                                   job->config.hyper.clip,
+                                   step->datums.items,
+                                   step->datums.count,
+                                   true,
+                                   NULL};
     if (step->datums.count == 0)
         return GG_OK;
     gg_status status = gg_engine_forward(job->engine, &batch, &sums, error);
     if (status == GG_OK)
-        status = gg_engine_step(job->engine, &job->config.adam, &moved, error);
+        status = gg_engine_step(job->engine, &job->config.hyper.adam, &moved, error);
     if (status != GG_OK)
         return status;
     step->count.train = sums.tokens;
     note_sums(&step->metrics, &sums);
     gg_metrics_set(&step->metrics, "actor/", "grad_norm", moved.gradient_norm);
-    gg_metrics_set(&step->metrics, "actor/", "lr", job->config.adam.learning_rate);
+    gg_metrics_set(&step->metrics, "actor/", "lr", job->config.hyper.adam.learning_rate);
     gg_metrics_set(&step->metrics, "actor/", "weight_version", (double)moved.version);
     return GG_OK;
 }
@@ -71,8 +75,8 @@ gg_status gg_job_learn(gg_job *job, const gg_window *w, gg_job_step *step, gg_er
         return gg_fail(error, GG_E_MEMORY, "out of memory for a step");
     for (size_t i = 0; i < w->count; i++)
         step->plays[i] = w->slots[i].state == GG_TRAJECTORY_REWARDED ? w->slots[i].episode : NULL;
-    gg_status status = gg_groups_build(job->config.advantage, step->plays, w->groups, w->group_size,
-                                       &step->groups, error);
+    gg_status status = gg_groups_build(job->config.hyper.advantage, step->plays, w->groups,
+                                       w->group_size, &step->groups, error);
     if (status == GG_OK && step->groups.refused == step->groups.count)
         status = gg_fail(error, GG_E_PROTOCOL, "no group of step %lld was played whole",
                          (long long)w->step);
@@ -207,8 +211,8 @@ gg_status gg_job_restore(gg_job *job, gg_error *error)
     const char *input = job->config.input_package;
     if (job->config.category == GG_JOB_EVALUATE)
         return input ? sample_from(job, input, error) : GG_OK;
-    gg_status status =
-        gg_engine_new(job->o.policy, job->config.rank, job->config.alpha, &job->engine, error);
+    gg_status status = gg_engine_new(job->o.policy, job->config.hyper.rank, job->config.hyper.alpha,
+                                     &job->engine, error);
     if (status != GG_OK)
         return status;
     if (!job->info.state_arn[0])

@@ -51,15 +51,15 @@ static void add_group(within *all, const double *rewards, size_t n)
 static void add_pass(gg_metrics *m, const char *prefix, const gg_job *job, const gg_window *w,
                      double *scratch)
 {
-    for (size_t i = 0; i < job->config.pass_k_count; i++) {
-        int64_t k = job->config.pass_k[i];
+    for (size_t i = 0; i < job->config.hyper.pass_k_count; i++) {
+        int64_t k = job->config.hyper.pass_k[i];
         double at = 0, all = 0, groups = 0;
         char name[GG_METRIC_NAME];
         for (size_t g = 0; g < w->groups; g++) {
             size_t n = group_rewards(w, g, scratch);
             int64_t passed = 0;
             for (size_t s = 0; s < n; s++)
-                passed += scratch[s] >= job->config.success_threshold;
+                passed += scratch[s] >= job->config.hyper.success_threshold;
             if ((int64_t)n < k)
                 continue;
             at += gg_pass_at_k((int64_t)n, passed, k);
@@ -104,7 +104,7 @@ static void set_counts(gg_metrics *m, const char *prefix, const gg_job *job, con
         {"reward/num_prompts", (double)w->groups},
         {"reward/succeeded_rollouts", (double)(w->count - w->dropped)},
         {"reward/failed_rollouts", (double)w->dropped},
-        {"reward/success_threshold", job->config.success_threshold},
+        {"reward/success_threshold", job->config.hyper.success_threshold},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         gg_metrics_set(m, prefix, rows[i].name, rows[i].value);
@@ -219,8 +219,8 @@ gg_status gg_job_write_rollouts(gg_job *job, const gg_window *w, gg_error *error
                       w->rows[i / w->group_size], i % w->group_size, t->try + 1);
         gg_buf_double(&text, good ? t->episode->reward : NAN);
         gg_buf_printf(&text, ",\"success\":%s,\"turns\":%zu}\n",
-                      good && t->episode->reward >= job->config.success_threshold ? "true"
-                                                                                  : "false",
+                      good && t->episode->reward >= job->config.hyper.success_threshold ? "true"
+                                                                                        : "false",
                       good ? t->episode->turn_count : 0);
     }
     gg_status status = gg_buf_status(&text, "an evaluation's rollouts", error);

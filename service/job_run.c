@@ -29,20 +29,20 @@ static gg_status load_rows(gg_job *job, const char *uri, const char *channel, gg
 static gg_status plan(gg_job *job, gg_error *error)
 {
     const gg_job_config *c = &job->config;
-    size_t batch = (size_t)c->batch;
+    size_t batch = (size_t)c->hyper.batch;
     if (c->category == GG_JOB_EVALUATE)
         return GG_OK;
     if (job->rows.count < batch)
         return gg_fail(error, GG_E_CONFIG,
                        "channel train: %zu prompts are fewer than global_batch_size %zu; give more",
                        job->rows.count, batch);
-    int64_t per_epoch = (int64_t)(job->rows.count / batch), steps = per_epoch * c->max_epochs;
+    int64_t per_epoch = (int64_t)(job->rows.count / batch), steps = per_epoch * c->hyper.max_epochs;
     pthread_mutex_lock(&job->lock);
-    job->info.steps = steps < c->max_steps ? steps : c->max_steps;
+    job->info.steps = steps < c->hyper.max_steps ? steps : c->hyper.max_steps;
     job->info.steps_per_epoch = per_epoch;
-    job->info.epochs = c->max_epochs;
-    job->info.batch = c->batch;
-    job->info.rollouts = job->info.steps * c->batch * c->group_size;
+    job->info.epochs = c->hyper.max_epochs;
+    job->info.batch = c->hyper.batch;
+    job->info.rollouts = job->info.steps * c->hyper.batch * c->hyper.group_size;
     pthread_mutex_unlock(&job->lock);
     return GG_OK;
 }
@@ -91,21 +91,21 @@ static gg_window *make_window(gg_job *job, char kind, int64_t step, const gg_row
     if (!w)
         return NULL;
     bool validation = kind == 'v'; /* always greedy, as the managed service's */
-    w->temperature = validation ? 0 : job->config.temperature;
-    w->top_p = validation ? 1 : job->config.top_p;
+    w->temperature = validation ? 0 : job->config.hyper.temperature;
+    w->top_p = validation ? 1 : job->config.hyper.top_p;
     w->started_ns = uv_hrtime();
     return w;
 }
 
 static gg_status plan_step(gg_job *job, int64_t step, gg_error *error)
 {
-    size_t batch = (size_t)job->config.batch;
+    size_t batch = (size_t)job->config.hyper.batch;
     uint32_t *rows = malloc(batch * sizeof *rows);
     if (!rows)
         return gg_fail(error, GG_E_MEMORY, "out of memory for step %lld", (long long)step);
     gg_status status = gg_batch_draw(job->rows.count, batch, job->o.site->seed, step, rows, error);
     gg_window *w = status == GG_OK ? make_window(job, 's', step, &job->rows, rows, batch,
-                                                 (size_t)job->config.group_size)
+                                                 (size_t)job->config.hyper.group_size)
                                    : NULL;
     free(rows);
     if (status == GG_OK && !w)
@@ -126,7 +126,7 @@ static gg_window *step_window(const gg_job *job, int64_t step)
 /* Plans the steps that may be begun: as far ahead as the staleness bound lets them. */
 static gg_status plan_ahead(gg_job *job, gg_error *error)
 {
-    int64_t last = job->done + 1 + job->config.off_policy;
+    int64_t last = job->done + 1 + job->config.hyper.off_policy;
     gg_status status = GG_OK;
     for (int64_t step = job->done + 1; status == GG_OK && step <= last && step <= job->info.steps;
          step++)
@@ -139,7 +139,7 @@ static gg_status plan_ahead(gg_job *job, gg_error *error)
 
 static bool validation_due(const gg_job *job)
 {
-    int64_t every = job->config.val_every;
+    int64_t every = job->config.hyper.val_every;
     if (!job->config.validation_uri)
         return false;
     return job->done == 0 || job->done == job->info.steps || (every > 0 && job->done % every == 0);
@@ -170,7 +170,7 @@ static gg_status commit(gg_job *job, int64_t rollouts, int64_t trained, bool pub
     pthread_mutex_lock(&job->lock);
     job->info.step = job->done;
     job->info.epoch =
-        job->done ? gg_batch_epoch(job->rows.count, (size_t)job->config.batch, job->done) : 0;
+        job->done ? gg_batch_epoch(job->rows.count, (size_t)job->config.hyper.batch, job->done) : 0;
     job->info.rollouts_done += rollouts;
     job->info.usage.trained += trained;
     job->info.seconds = job->seconds_before + (gg_job_ticks() - job->began_ms) / 1000;
@@ -221,7 +221,7 @@ static gg_status measure_step(gg_job *job, const gg_window *w, gg_job_step *s, u
         double value;
     } rows[] = {
         {"training/epoch",
-         (double)gg_batch_epoch(job->rows.count, (size_t)job->config.batch, w->step)},
+         (double)gg_batch_epoch(job->rows.count, (size_t)job->config.hyper.batch, w->step)},
         {"training/global_step", (double)w->step},
         {"training/total_tokens", (double)s->count.train},
         {"training/oldest_rollout_steps", oldest(w)},
@@ -287,8 +287,8 @@ static gg_status evaluate(gg_job *job, gg_error *error)
 {
     gg_metrics metrics = {0};
     gg_step_count count = {0};
-    gg_window *w =
-        make_window(job, 'e', 0, &job->rows, NULL, job->rows.count, (size_t)job->config.group_size);
+    gg_window *w = make_window(job, 'e', 0, &job->rows, NULL, job->rows.count,
+                               (size_t)job->config.hyper.group_size);
     if (!w)
         return gg_fail(error, GG_E_MEMORY, "out of memory for an evaluation");
     pthread_mutex_lock(&job->lock);

@@ -72,34 +72,34 @@ static void defaults(void **state)
     const struct {
         double have, want;
     } rows[] = {
-        {(double)c.batch, 128},
-        {(double)c.group_size, 8},
-        {(double)c.max_epochs, 1},
-        {(double)c.max_steps, 100},
-        {(double)c.val_every, 10},
-        {(double)c.max_tokens, 4096},
-        {(double)c.concurrency, 96},
-        {(double)c.timeout_s, 600},
-        {(double)c.retries, 3},
-        {(double)c.off_policy, 3},
-        {c.temperature, 1},
-        {c.top_p, 1},
-        {c.clip.clip_low, 0.8},
-        {c.clip.clip_high, 1.2},
-        {c.adam.learning_rate, 0.01},
-        {c.adam.beta1, 0.9},
-        {c.adam.beta2, 0.95},
-        {c.adam.eps, 1e-8},
-        {c.adam.weight_decay, 0},
-        {c.adam.clip_norm, 1},
-        {c.rank, 32},
-        {c.alpha, 64},
-        {c.success_threshold, 1},
-        {(double)c.pass_k_count, 6},
-        {(double)c.pass_k[5], 32},
+        {(double)c.hyper.batch, 128},
+        {(double)c.hyper.group_size, 8},
+        {(double)c.hyper.max_epochs, 1},
+        {(double)c.hyper.max_steps, 100},
+        {(double)c.hyper.val_every, 10},
+        {(double)c.hyper.max_tokens, 4096},
+        {(double)c.hyper.concurrency, 96},
+        {(double)c.hyper.timeout_s, 600},
+        {(double)c.hyper.retries, 3},
+        {(double)c.hyper.off_policy, 3},
+        {c.hyper.temperature, 1},
+        {c.hyper.top_p, 1},
+        {c.hyper.clip.clip_low, 0.8},
+        {c.hyper.clip.clip_high, 1.2},
+        {c.hyper.adam.learning_rate, 0.01},
+        {c.hyper.adam.beta1, 0.9},
+        {c.hyper.adam.beta2, 0.95},
+        {c.hyper.adam.eps, 1e-8},
+        {c.hyper.adam.weight_decay, 0},
+        {c.hyper.adam.clip_norm, 1},
+        {c.hyper.rank, 32},
+        {c.hyper.alpha, 64},
+        {c.hyper.success_threshold, 1},
+        {(double)c.hyper.pass_k_count, 6},
+        {(double)c.hyper.pass_k[5], 32},
         {c.max_runtime_s, 86400},
-        {c.loss, GG_LOSS_PPO},
-        {c.advantage, GG_ADV_GROUP_BASED},
+        {c.hyper.loss, GG_LOSS_PPO},
+        {c.hyper.advantage, GG_ADV_GROUP_BASED},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].have != rows[i].want)
@@ -111,8 +111,8 @@ static void defaults(void **state)
     gg_job_config_free(&c);
     write_evaluation("{}", text);
     assert_int_equal(gg_job_config_read(GG_JOB_EVALUATE, text, &c, NULL, NULL, NULL), GG_OK);
-    assert_int_equal(c.group_size, 1);
-    assert_true(c.temperature == 0 && c.top_p == 1 && c.max_tokens == 4096);
+    assert_int_equal(c.hyper.group_size, 1);
+    assert_true(c.hyper.temperature == 0 && c.hyper.top_p == 1 && c.hyper.max_tokens == 4096);
     gg_job_config_free(&c);
 }
 
@@ -140,10 +140,10 @@ static void models_have_their_own_defaults(void **state)
         p.model = model;
         write_training(&p, text);
         assert_int_equal(gg_job_config_read(GG_JOB_TRAIN, text, &c, NULL, NULL, NULL), GG_OK);
-        if (c.adam.learning_rate != rows[i].rate || c.batch != rows[i].batch ||
-            c.group_size != rows[i].group_size || c.adam.weight_decay != rows[i].decay)
-            fail_msg("%s: %g %d %d %g", rows[i].model, c.adam.learning_rate, (int)c.batch,
-                     (int)c.group_size, c.adam.weight_decay);
+        if (c.hyper.adam.learning_rate != rows[i].rate || c.hyper.batch != rows[i].batch ||
+            c.hyper.group_size != rows[i].group_size || c.hyper.adam.weight_decay != rows[i].decay)
+            fail_msg("%s: %g %d %d %g", rows[i].model, c.hyper.adam.learning_rate,
+                     (int)c.hyper.batch, (int)c.hyper.group_size, c.hyper.adam.weight_decay);
         gg_job_config_free(&c);
     }
 }

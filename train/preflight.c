@@ -62,6 +62,7 @@ double gg_plan_number(const gg_job_plan *plan, const char *name, double otherwis
 gg_status gg_preflight_run(const gg_preflight *preflight, gg_findings *out, gg_error *error)
 {
     gg_check_places(preflight, out);
+    gg_check_values(preflight, out);
     gg_check_rows(preflight, out);
     gg_check_budget(preflight, out);
     gg_check_roles(preflight, out);

@@ -95,6 +95,7 @@ gg_status gg_preflight_run(const gg_preflight *preflight, gg_findings *out, gg_e
 
 /* The checks, by what they look at; each appends to the findings. */
 void gg_check_places(const gg_preflight *preflight, gg_findings *out); /* ARNs, regions, model */
+void gg_check_values(const gg_preflight *preflight, gg_findings *out); /* hyperparameters */
 void gg_check_rows(const gg_preflight *preflight, gg_findings *out);
 void gg_check_budget(const gg_preflight *preflight, gg_findings *out); /* tokens, signal, money */
 void gg_check_roles(const gg_preflight *preflight, gg_findings *out);

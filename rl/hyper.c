@@ -1,12 +1,11 @@
-/* Hyperparameters as a table: names, ranges, defaults. Source: the parameter schemas of the managed
- * service's recipes (aws/sagemaker-hyperpod-recipes, mtrl*). */
+#include "rl/hyper.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/json.h"
 #include "core/near.h"
-#include "service/job_config.h"
 
 #define TRAIN    1u
 #define EVALUATE 2u
@@ -28,7 +27,7 @@ typedef struct hyper {
     bounds general, nova, evaluate;
 } hyper;
 
-#define AT(member) offsetof(gg_job_config, member)
+#define AT(member) offsetof(gg_hyper, member)
 #define SAME                                                                                       \
     {                                                                                              \
         0, 0, 0,                                                                                   \
@@ -92,14 +91,20 @@ static bool is_double(const hyper *row)
     return row->at == AT(rank) || row->at == AT(alpha);
 }
 
-static bool is_nova(const gg_job_config *config)
+/* Whose values they are. */
+typedef struct owner {
+    gg_hyper_of of;
+    const char *base_id;
+} owner;
+
+static bool is_nova(const owner *whose)
 {
-    return strncmp(config->base_id, "nova-", 5) == 0;
+    return strncmp(whose->base_id, "nova-", 5) == 0;
 }
 
-static unsigned bit_of(gg_job_category category)
+static unsigned bit_of(gg_hyper_of of)
 {
-    return category == GG_JOB_TRAIN ? TRAIN : EVALUATE;
+    return of == GG_HYPER_TRAIN ? TRAIN : EVALUATE;
 }
 
 static bool is_same(const bounds *b)
@@ -107,30 +112,30 @@ static bool is_same(const bounds *b)
     return b->fallback == 0 && b->low == 0 && b->high == 0 && b->choices[0] == 0;
 }
 
-static const bounds *bounds_of(const hyper *row, const gg_job_config *config)
+static const bounds *bounds_of(const hyper *row, const owner *whose)
 {
-    const bounds *own = config->category == GG_JOB_EVALUATE ? &row->evaluate
-                        : is_nova(config)                   ? &row->nova
-                                                            : &row->general;
+    const bounds *own = whose->of == GG_HYPER_EVALUATE ? &row->evaluate
+                        : is_nova(whose)               ? &row->nova
+                                                       : &row->general;
     return is_same(own) ? &row->general : own;
 }
 
 /* Learning rates of the recipes by the model's name; embedded policies learn at the highest. */
-static double default_rate(const gg_job_config *config)
+static double default_rate(const char *base_id)
 {
     static const struct {
         const char *part;
         double rate;
     } rates[] = {{"gpt-oss", 1e-5}, {"gemma", 1e-5}, {"nova", 1e-5}, {"qwen", 4e-5}};
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
-        if (strstr(config->base_id, rates[i].part))
+        if (strstr(base_id, rates[i].part))
             return rates[i].rate;
     return 0.01;
 }
 
 /* ---- values ---- */
 
-static void put(gg_job_config *out, const hyper *row, double value)
+static void put(gg_hyper *out, const hyper *row, double value)
 {
     char *at = (char *)out + row->at;
     int64_t whole = (int64_t)value;
@@ -167,8 +172,8 @@ static gg_status refuse_choice(const hyper *row, const bounds *b, gg_error *erro
     return GG_E_ARGUMENT;
 }
 
-static gg_status read_value(const hyper *row, const bounds *b, const cJSON *value,
-                            gg_job_config *out, gg_error *error)
+static gg_status read_value(const hyper *row, const bounds *b, const cJSON *value, gg_hyper *out,
+                            gg_error *error)
 {
     double x;
     bool known = read_number(value, &x);
@@ -189,7 +194,7 @@ static gg_status read_value(const hyper *row, const bounds *b, const cJSON *valu
     return GG_OK;
 }
 
-static gg_status read_list(const cJSON *value, gg_job_config *out, gg_error *error)
+static gg_status read_list(const cJSON *value, gg_hyper *out, gg_error *error)
 {
     cJSON *parsed = NULL;
     const cJSON *item;
@@ -204,7 +209,7 @@ static gg_status read_list(const cJSON *value, gg_job_config *out, gg_error *err
     cJSON_ArrayForEach(item, items)
     {
         double k = cJSON_IsNumber(item) ? item->valuedouble : 0;
-        fine = fine && count < GG_JOB_PASS_MAX && k >= 1 && k <= 1024 && k == floor(k);
+        fine = fine && count < GG_PASS_K_MAX && k >= 1 && k <= 1024 && k == floor(k);
         if (fine)
             out->pass_k[count++] = (int64_t)k;
     }
@@ -214,11 +219,10 @@ static gg_status read_list(const cJSON *value, gg_job_config *out, gg_error *err
                 : gg_fail(error, GG_E_ARGUMENT,
                           "HyperParameters: pass_k_values must be a list of 1 to %d whole numbers "
                           "from 1 to 1024, such as \"[1,2,4]\"",
-                          GG_JOB_PASS_MAX);
+                          GG_PASS_K_MAX);
 }
 
-static gg_status read_name(const hyper *row, const cJSON *value, gg_job_config *out,
-                           gg_error *error)
+static gg_status read_name(const hyper *row, const cJSON *value, gg_hyper *out, gg_error *error)
 {
     const char *text = cJSON_IsString(value) ? value->valuestring : "";
     gg_error why = {0};
@@ -232,22 +236,23 @@ static gg_status read_name(const hyper *row, const cJSON *value, gg_job_config *
                : gg_fail(error, GG_E_ARGUMENT, "HyperParameters: %s: %s", row->name, why.text);
 }
 
-static gg_status read_one(const hyper *row, const cJSON *value, gg_job_config *out, gg_error *error)
+static gg_status read_one(const hyper *row, const owner *whose, const cJSON *value, gg_hyper *out,
+                          gg_error *error)
 {
     if (row->kind == LIST)
         return read_list(value, out, error);
     if (row->kind == METHOD || row->kind == LOSS)
         return read_name(row, value, out, error);
-    return read_value(row, bounds_of(row, out), value, out, error);
+    return read_value(row, bounds_of(row, whose), value, out, error);
 }
 
-static void fill_defaults(gg_job_config *out)
+static void fill_defaults(const owner *whose, gg_hyper *out)
 {
     static const int64_t pass_k[] = {1, 2, 4, 8, 16, 32};
     for (size_t i = 0; i < ROWS; i++)
-        if ((table[i].categories & bit_of(out->category)) && table[i].kind < METHOD)
-            put(out, &table[i], bounds_of(&table[i], out)->fallback);
-    out->adam.learning_rate = default_rate(out);
+        if ((table[i].categories & bit_of(whose->of)) && table[i].kind < METHOD)
+            put(out, &table[i], bounds_of(&table[i], whose)->fallback);
+    out->adam.learning_rate = default_rate(whose->base_id);
     out->advantage = GG_ADV_GROUP_BASED;
     out->loss = GG_LOSS_PPO;
     memcpy(out->pass_k, pass_k, sizeof pass_k);
@@ -261,62 +266,77 @@ static const char *const fixed[] = {
     "rollout_tps", "val_batch_size",      "val_group_size",         "save_every",
     "gamma",       "max_sequence_length", "advantage_normalization"};
 
-static gg_status unknown_name(const char *name, gg_job_category category, gg_error *error)
+static gg_status unknown_name(const char *name, gg_hyper_of of, gg_error *error)
 {
     const char *names[ROWS];
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         if (strcmp(fixed[i], name) == 0)
             return gg_fail(error, GG_E_ARGUMENT, "HyperParameters: %s cannot be set", name);
     for (size_t i = 0; i < ROWS; i++)
-        names[i] = table[i].categories & bit_of(category) ? table[i].name : NULL;
+        names[i] = table[i].categories & bit_of(of) ? table[i].name : NULL;
     const char *near = gg_near_miss(name, names, ROWS);
     return gg_fail(error, GG_E_ARGUMENT, "HyperParameters: %s jobs have no %.64s%s%s%s",
-                   gg_job_category_name(category), name, near ? "; did you mean " : "",
-                   near ? near : "", near ? "?" : "");
+                   of == GG_HYPER_TRAIN ? "training" : "evaluation", name,
+                   near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
-gg_status gg_job_hyper_read(const cJSON *object, gg_job_config *out, gg_error *error)
+gg_status gg_hyper_read(gg_hyper_of of, const char *base_id, const cJSON *object, gg_hyper *out,
+                        gg_error *error)
 {
+    const owner whose = {of, base_id};
     const cJSON *item;
     gg_status status = GG_OK;
-    fill_defaults(out);
+    *out = (gg_hyper){0};
+    fill_defaults(&whose, out);
     if (object && !cJSON_IsObject(object))
         return gg_fail(error, GG_E_ARGUMENT, "HyperParameters must be an object");
     cJSON_ArrayForEach(item, object)
     {
         size_t i = 0;
-        while (i < ROWS && (strcmp(table[i].name, item->string) != 0 ||
-                            !(table[i].categories & bit_of(out->category))))
+        while (i < ROWS &&
+               (strcmp(table[i].name, item->string) != 0 || !(table[i].categories & bit_of(of))))
             i++;
         if (status == GG_OK && cJSON_IsObject(item))
             status = gg_fail(error, GG_E_ARGUMENT,
                              "HyperParameters: %.64s must be a text; they are one flat list",
                              item->string);
         else if (status == GG_OK && i == ROWS)
-            status = unknown_name(item->string, out->category, error);
+            status = unknown_name(item->string, of, error);
         else if (status == GG_OK)
-            status = read_one(&table[i], item, out, error);
+            status = read_one(&table[i], &whose, item, out, error);
     }
+    return status;
+}
+
+gg_status gg_hyper_check(gg_hyper_of of, const char *base_id, const char *name, const char *value,
+                         gg_error *error)
+{
+    gg_hyper scratch;
+    cJSON *object = cJSON_CreateObject();
+    bool made = object && cJSON_AddStringToObject(object, name, value);
+    gg_status status = made ? gg_hyper_read(of, base_id, object, &scratch, error)
+                            : gg_fail(error, GG_E_MEMORY, "out of memory for a hyperparameter");
+    cJSON_Delete(object);
     return status;
 }
 
 /* ---- the schema ---- */
 
-void gg_job_hyper_schema(gg_job_category category, gg_buf *out)
+void gg_hyper_schema(gg_hyper_of of, gg_buf *out)
 {
-    gg_job_config any = {.category = category};
+    const owner any = {of, ""};
     bool first = true;
     for (size_t i = 0; i < ROWS; i++) {
         const hyper *row = &table[i];
         const bounds *b = bounds_of(row, &any);
-        if (!(row->categories & bit_of(category)))
+        if (!(row->categories & bit_of(of)))
             continue;
         gg_buf_printf(out, "%s\"%s\":{\"type\":[\"string\",\"number\",\"array\"]", first ? "" : ",",
                       row->name);
         first = false;
         if (row->kind < METHOD && row->kind != CHOICE)
             gg_buf_printf(out, ",\"description\":\"from %g to %g, default %g\"", b->low, b->high,
-                          row->kind == ABOVE ? default_rate(&any) : b->fallback);
+                          row->kind == ABOVE ? default_rate(any.base_id) : b->fallback);
         gg_buf_char(out, '}');
     }
 }
