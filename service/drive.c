@@ -21,6 +21,7 @@
 #define RETRY_BASE_MS 500
 #define RETRY_CAP_MS  8000
 #define WHY_MAX       256
+#define TRIES_MAX     1000 /* those that do not count, too */
 
 /* A try on its way. */
 typedef struct gg_flight {
@@ -169,8 +170,14 @@ static void drop(gg_flight *f, const char *why, bool agents_fault)
                  t->try + 1);
 }
 
-/* `agents_fault`: the agent was there, and did not do its part. */
-static void fail_try(gg_flight *f, const char *why, bool agents_fault)
+/* Whose fault it is that a try came to nothing. */
+typedef enum fault {
+    AGENTS, /* it was there, and did not do its part */
+    SOMEBODYS,
+    NOBODYS /* it had no room: the try does not count */
+} fault;
+
+static void fail_try(gg_flight *f, const char *why, fault whose)
 {
     gg_drive *d = f->drive;
     gg_job *job = d->job;
@@ -179,7 +186,8 @@ static void fail_try(gg_flight *f, const char *why, bool agents_fault)
     pthread_mutex_lock(&job->lock);
     over = t->state == GG_TRAJECTORY_REWARDED; /* the reward came after all: it waits in `ended` */
     if (!over) {
-        again = t->try < job->config.hyper.retries;
+        t->failures += whose != NOBODYS;
+        again = t->failures <= job->config.hyper.retries && t->try < TRIES_MAX;
         if (t->state == GG_TRAJECTORY_FAILED)
             t->failed_try = t->try;
         if (again) {
@@ -187,7 +195,7 @@ static void fail_try(gg_flight *f, const char *why, bool agents_fault)
             t->retry_ms = gg_job_ticks() + retry_pause(t->try);
             f->window->again[f->window->again_count++] = f->slot;
         } else {
-            drop(f, why, agents_fault);
+            drop(f, why, whose == AGENTS);
         }
     }
     pthread_mutex_unlock(&job->lock);
@@ -242,8 +250,9 @@ static void on_reply(void *context, const gg_http_reply *reply)
     }
     f->replied_ms = gg_job_ticks();
     judge(f, reply, why);
+    bool full = reply->transport == GG_TRANSPORT_OK && reply->status == 429;
     if (*why)
-        fail_try(f, why, false);
+        fail_try(f, why, full ? NOBODYS : SOMEBODYS);
 }
 
 /* ---- starting ---- */
@@ -389,7 +398,7 @@ static void take_ended(gg_drive *d)
         if (!f || of(f)->try != d->taken[i].try)
             continue;
         if (of(f)->state == GG_TRAJECTORY_FAILED)
-            fail_try(f, "The agent signaled that the trajectory failed", true);
+            fail_try(f, "The agent signaled that the trajectory failed", AGENTS);
         else
             settle(f);
     }
@@ -434,7 +443,7 @@ static void check_deadlines(gg_drive *d)
         if (f->transfer)
             gg_http_cancel(f->transfer);
         f->transfer = NULL;
-        fail_try(f, why, agents_fault);
+        fail_try(f, why, agents_fault ? AGENTS : SOMEBODYS);
     }
 }
 

@@ -89,6 +89,7 @@ bool gg_trajectory_open(gg_window *w, size_t slot, int64_t now_ms)
     *t = (gg_trajectory){.state = GG_TRAJECTORY_OPEN,
                          .try = t->try + 1,
                          .failed_try = t->failed_try,
+                         .failures = t->failures,
                          .first_step = -1,
                          .touched_ms = now_ms,
                          .episode = episode};

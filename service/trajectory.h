@@ -34,6 +34,7 @@ typedef struct gg_trajectory {
     gg_trajectory_state state;
     int try;            /* of the present play, from 0 */
     int failed_try;     /* the last one that the agent called failed; -1 = none */
+    int failures;       /* tries that count against the limit */
     int64_t turns;      /* numbered so far: seeds come from it */
     int64_t first_step; /* finished steps in the weights of the first turn; -1 = no turn yet */
     int64_t touched_ms; /* last sign of life of the agent */

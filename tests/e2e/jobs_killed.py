@@ -6,6 +6,7 @@ usage: jobs_killed.py PROGRAM AGENT_URL STATE KILLS
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -20,11 +21,13 @@ SETTINGS = {"global_batch_size": 32, "group_size": 2, "max_epochs": 30, "learnin
 seed = int(os.environ.get("SEED", time.time_ns() % 1000000))
 print("seed", seed)
 draw = random.Random(seed)
+with socket.create_server(("127.0.0.1", 0)) as probe:  # always the same: rollouts of before find the new service
+    PORT = probe.getsockname()[1]
 
 
 def start():
     service = subprocess.Popen(
-        [program, "serve", "service", "--quiet", "--listen", "127.0.0.1:0", "--state", state, "--agent", agent,
+        [program, "serve", "service", "--quiet", "--listen", f"127.0.0.1:{PORT}", "--state", state, "--agent", agent,
          "--rollout-tps", "0"],
         stdout=subprocess.PIPE,
         text=True,
