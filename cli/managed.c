@@ -7,7 +7,6 @@
 #define URL_ROOM      512
 #define REHEARSED     "us-west-2" /* region of a signature where only an address is told */
 #define SIGNED_AS     "sagemaker"
-#define CONTROL_HOST  "https://api.sagemaker.%s.amazonaws.com"
 #define CALL_MS       60000
 #define CALL_ATTEMPTS 8
 
@@ -35,6 +34,15 @@ static bool has_keys(void)
         if (getenv(names[i]))
             return true;
     return false;
+}
+
+const char *gg_managed_region(const gg_cli *cli)
+{
+    const char *region = gg_opt_text(cli->opts, GG_OPT_REGION);
+
+    if (gg_opt_text(cli->opts, GG_OPT_SERVICE_URL) && !has_keys())
+        return NULL;
+    return region ? region : REHEARSED;
 }
 
 static gg_status open_signing(gg_managed *m, const char *region, gg_error *error)
@@ -73,10 +81,11 @@ gg_status gg_managed_open(gg_cli *cli, gg_managed *m, gg_error *error)
         return gg_fail(error, GG_E_CONFIG,
                        "no region is told: give --region or AWS_REGION, or --service-url for a "
                        "service of your own");
-    snprintf(url, sizeof url, CONTROL_HOST, region ? region : REHEARSED);
+    snprintf(url, sizeof url, GG_MANAGED_CONTROL, region ? region : REHEARSED);
     gg_status status = gg_http_new(&m->loop, &m->http, error);
-    if (status == GG_OK && (!given || has_keys()))
-        status = open_signing(m, region ? region : REHEARSED, error);
+    const char *signed_for = gg_managed_region(cli);
+    if (status == GG_OK && signed_for)
+        status = open_signing(m, signed_for, error);
     return status == GG_OK ? open_control(m, given ? given : url, error) : status;
 }
 

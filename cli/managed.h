@@ -6,6 +6,9 @@
 #include "net/signing.h"
 #include "train/job.h"
 
+#define GG_MANAGED_CONTROL  "https://api.sagemaker.%s.amazonaws.com"
+#define GG_MANAGED_SESSIONS "https://training-session-runtime.sagemaker.%s.api.aws"
+
 typedef struct gg_managed {
     uv_loop_t loop;
     uv_signal_t interrupt, terminate;
@@ -17,6 +20,9 @@ typedef struct gg_managed {
     gg_remote_job_client client;
 } gg_managed;
 
+/* The region that requests are signed for: always one for the managed service; for a service of the
+ * user's own only where the environment has keys, else NULL. */
+const char *gg_managed_region(const gg_cli *cli);
 /* --service-url, else the host of --region. Requests to --service-url are signed when the
  * environment has keys; those to the service always. The struct must not move. */
 gg_status gg_managed_open(gg_cli *cli, gg_managed *out, gg_error *error);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/game.h"
+#include "cli/managed.h"
 #include "cli/mlflow.h"
 #include "cli/plan.h"
 #include "cli/term.h"
@@ -14,8 +15,7 @@
 #define PATH_ROOM  4096
 #define CONFIG_MAX (16u << 20)
 #define BUCKET     "guessgym"
-#define BASE_MODEL                                                                                 \
-    "arn:aws:sagemaker:" GG_SERVICE_REGION ":aws:hub-content/SageMakerPublicHub/Model/"
+#define BASE_MODEL "arn:aws:sagemaker:%s:aws:hub-content/SageMakerPublicHub/Model/"
 #define LOCAL_ROLE "arn:aws:iam::" GG_SERVICE_ACCOUNT ":role/guessgym-local"
 #define LOCAL_GROUP                                                                                \
     "arn:aws:sagemaker:" GG_SERVICE_REGION ":" GG_SERVICE_ACCOUNT ":model-package-group/guessgym"
@@ -91,8 +91,24 @@ static gg_status read_keep(const gg_cli *cli, int64_t *out, gg_error *error)
     return gg_fail(error, GG_E_CONFIG, "--keep: \"%s\" is neither all, none nor sample:N", text);
 }
 
+/* What the managed service has to be told; a service of the user's own makes do without. */
+static gg_status check_session(const gg_opts *opts, gg_error *error)
+{
+    static const gg_opt_id needed[] = {GG_OPT_REGION, GG_OPT_BASE_MODEL, GG_OPT_ROLE,
+                                       GG_OPT_JOB_OUTPUT, GG_OPT_PACKAGE_GROUP};
+
+    for (size_t i = 0; !gg_opt_text(opts, GG_OPT_SERVICE_URL) && i < sizeof needed / sizeof *needed;
+         i++)
+        if (!gg_opt_text(opts, needed[i]))
+            return gg_fail(error, GG_E_CONFIG,
+                           "--on session needs --%s, or --service-url for a service of your own",
+                           gg_opt_row(needed[i])->name);
+    return GG_OK;
+}
+
 static gg_status check(const gg_training *t, gg_error *error)
 {
+    gg_status status = GG_OK;
     const gg_opts *opts = t->cli->opts;
     char second[16];
     bool imitation = !strcmp(gg_opt_text(opts, GG_OPT_LOSS), "cross_entropy");
@@ -105,15 +121,10 @@ static gg_status check(const gg_training *t, gg_error *error)
     if (gg_opt_text(opts, GG_OPT_FROM) && !imitation)
         return gg_fail(error, GG_E_CONFIG,
                        "--from trains by imitation only: add --loss cross_entropy");
-    if (strcmp(gg_opt_text(opts, GG_OPT_ON), "job") == 0)
-        return gg_fail(error, GG_E_CONFIG,
-                       "--on job is not in this version; --on local rehearses the same training");
-    if (strcmp(gg_opt_text(opts, GG_OPT_ON), "session") == 0 &&
-        !gg_opt_text(opts, GG_OPT_SERVICE_URL))
-        return gg_fail(error, GG_E_CONFIG,
-                       "--on session needs --service-url: the address of `guessgym serve service` "
-                       "(requests to the "
-                       "managed service are not signed in this version)");
+    if (strcmp(gg_opt_text(opts, GG_OPT_ON), "session") == 0)
+        status = check_session(opts, error);
+    if (status != GG_OK)
+        return status;
     if (gg_opt_text(opts, GG_OPT_SERVICE_URL) && !gg_opt_given(opts, GG_OPT_ON))
         return gg_fail(error, GG_E_CONFIG,
                        "--service-url is for --on session: add it, or --on local to train on "
@@ -218,6 +229,20 @@ static gg_status open_player(gg_training *t, gg_error *error)
     return status;
 }
 
+static const char *or_else(const char *given, const char *otherwise)
+{
+    return given ? given : otherwise;
+}
+
+/* The managed service's two hosts. */
+static void name_hosts(gg_training *t)
+{
+    const char *region = gg_opt_text(t->cli->opts, GG_OPT_REGION);
+
+    snprintf(t->control_url, sizeof t->control_url, GG_MANAGED_CONTROL, region ? region : "");
+    snprintf(t->runtime_url, sizeof t->runtime_url, GG_MANAGED_SESSIONS, region ? region : "");
+}
+
 static gg_status fill_options(gg_training *t, gg_error *error)
 {
     const gg_opts *opts = t->cli->opts;
@@ -225,6 +250,7 @@ static gg_status fill_options(gg_training *t, gg_error *error)
     const bool from = t->from.rows.count > 0;
     gg_train_options *o = &t->options;
 
+    name_hosts(t);
     *o = (gg_train_options){
         .run = t->run,
         .validation = t->validation,
@@ -244,18 +270,24 @@ static gg_status fill_options(gg_training *t, gg_error *error)
         .seed = (uint64_t)gg_opt_int(opts, GG_OPT_SEED),
         .max_total_tokens = gg_opt_int(opts, GG_OPT_MAX_TOTAL_TOKENS),
         .max_cost = gg_opt_real(opts, GG_OPT_MAX_COST),
-        .control_url = t->service ? gg_service_url(t->service) : url,
-        .runtime_url = t->service ? gg_service_url(t->service) : url,
+        .control_url = t->service ? gg_service_url(t->service)
+                       : url      ? url
+                                  : t->control_url,
+        .runtime_url = t->service ? gg_service_url(t->service)
+                       : url      ? url
+                                  : t->runtime_url,
+        .sign_region = t->service ? NULL : gg_managed_region(t->cli),
+        .probe = !t->service,
         .policy_url = t->player.url,
         .policy_headers = t->player.headers,
         .player = t->player.shown,
         .attempts = (int)gg_opt_int(opts, GG_OPT_ATTEMPTS),
         .timeout_ms = (int64_t)(gg_opt_real(opts, GG_OPT_TIMEOUT) * 1000),
         .session_name = "guessgym",
-        .role_arn = LOCAL_ROLE,
-        .s3_path = "s3://" BUCKET "/out",
-        .package_group_arn = LOCAL_GROUP,
-        .base_model_arn = gg_buf_cstr(&t->s3_path),
+        .role_arn = or_else(gg_opt_text(opts, GG_OPT_ROLE), LOCAL_ROLE),
+        .s3_path = or_else(gg_opt_text(opts, GG_OPT_JOB_OUTPUT), "s3://" BUCKET "/out"),
+        .package_group_arn = or_else(gg_opt_text(opts, GG_OPT_PACKAGE_GROUP), LOCAL_GROUP),
+        .base_model_arn = gg_buf_cstr(&t->base_model),
         .start_arn = *t->start_arn ? t->start_arn : NULL,
         .from = from ? &t->from.rows : NULL,
         .from_plays = t->from.plays,
@@ -291,10 +323,20 @@ static gg_status open_game(gg_training *t, gg_error *error)
     return status;
 }
 
+static void write_base_model(gg_training *t)
+{
+    const char *id = gg_opt_text(t->cli->opts, GG_OPT_BASE_MODEL),
+               *region = gg_opt_text(t->cli->opts, GG_OPT_REGION);
+
+    gg_buf_printf(&t->base_model, BASE_MODEL "%s", or_else(region, GG_SERVICE_REGION),
+                  or_else(id, t->game->info.default_policy));
+    gg_buf_str(&t->base_model, id ? "" : "/1.0.0");
+}
+
 gg_status gg_training_open(gg_cli *cli, gg_training *t, gg_error *error)
 {
     *t = (gg_training){.cli = cli};
-    gg_buf_init(&t->s3_path, PATH_ROOM);
+    gg_buf_init(&t->base_model, PATH_ROOM);
     gg_status status = open_game(t, error);
     if (status == GG_OK)
         status = open_player(t, error);
@@ -304,7 +346,7 @@ gg_status gg_training_open(gg_cli *cli, gg_training *t, gg_error *error)
     gg_plan_folder(cli, &t->player, &t->dir);
     t->ask = gg_plan_ask(cli, &t->player, *t->effort ? t->effort : NULL,
                          t->system_prompt.len ? gg_buf_cstr(&t->system_prompt) : NULL);
-    gg_buf_printf(&t->s3_path, BASE_MODEL "%s/1.0.0", t->game->info.default_policy);
+    write_base_model(t);
     status = gg_buf_status(&t->dir, "the run folder's path", error);
     if (status == GG_OK)
         status = open_folders(t, error);
@@ -328,7 +370,7 @@ void gg_training_close(gg_training *t)
         gg_game_close(t->game);
     gg_buf_free(&t->dir);
     gg_buf_free(&t->system_prompt);
-    gg_buf_free(&t->s3_path);
+    gg_buf_free(&t->base_model);
 }
 
 gg_status gg_training_fetch(gg_training *t, gg_train *train, gg_error *error)

@@ -14,7 +14,8 @@ typedef struct gg_training {
     gg_tasks rows, val, held_out;
     gg_saved_plays from; /* --from RUN */
     gg_player player;    /* as records name it; its server runs only with --endpoint builtin:NAME */
-    gg_buf dir, system_prompt, s3_path;
+    gg_buf dir, system_prompt, base_model;
+    char control_url[128], runtime_url[128]; /* of the managed service */
     gg_ask ask;
     char effort[16];     /* "" = not sent */
     gg_service *service; /* --on local */

@@ -2,6 +2,7 @@
 #ifndef GG_TRAIN_STATE_H
 #define GG_TRAIN_STATE_H
 
+#include "net/signing.h"
 #include "train/checkpoint.h"
 #include "train/plays.h"
 #include "train/session.h"
@@ -11,6 +12,9 @@ struct gg_train {
     gg_train_options o;
     gg_http *http;
     gg_endpoint *control, *runtime, *policy;
+    gg_credentials *credentials; /* NULL = nothing is signed */
+    gg_signing *control_signing, *runtime_signing, *policy_signing;
+    gg_ask ask;
     gg_session *session;
     gg_rollout *rollout;
     bool playing, stopped;
@@ -43,6 +47,13 @@ gg_status gg_step_submit(gg_train *train, gg_step *step, gg_error *error);
 gg_status gg_step_settle(gg_train *train, gg_step *step, gg_error *error);
 gg_status gg_step_validate(gg_train *train, gg_metrics *metrics, gg_error *error);
 void gg_step_free(gg_step *step); /* its contents; the struct is the caller's */
+
+/* train/connect.c: http, signatures and endpoints; closing takes what is not open, too. */
+gg_status gg_train_connect(gg_train *train, gg_error *error);
+gg_status gg_train_open_rollout(gg_train *train, gg_error *error);
+void gg_train_disconnect(gg_train *train);
+/* Plays one task; GG_E_PROTOCOL when it comes without ids and log-probabilities. */
+gg_status gg_train_probe(gg_train *train, gg_error *error);
 
 /* train/journal.c: what stands in the run folder. */
 gg_status gg_step_measure(gg_train *train, gg_step *step, gg_error *error);

@@ -6,21 +6,9 @@
 
 #include "core/rng.h"
 
-#define URL_MAX      (16u << 10)
 #define SESSION_NAME 64
 
 /* ---- opening ---- */
-
-/* An endpoint of the service itself: one call at a time. */
-static gg_status open_endpoint(gg_train *t, const char *url, gg_endpoint **out, gg_error *error)
-{
-    gg_endpoint_options options = {.base_url = url,
-                                   .in_flight_max = 1,
-                                   .attempts_max = GG_RETRY_ATTEMPTS,
-                                   .timeout_ms = GG_HTTP_TIMEOUT_MS,
-                                   .seed = gg_derive_seed(t->o.seed, "jitter", 0)};
-    return gg_endpoint_new(t->http, &options, out, error);
-}
 
 /* Names must differ between folders, so the id is no function of the seed; nothing that is trained
  * depends on it. */
@@ -74,38 +62,6 @@ static gg_status open_session(gg_train *t, gg_error *error)
     return gg_session_open(&options, &t->session, error);
 }
 
-static gg_status open_rollout(gg_train *t, gg_error *error)
-{
-    char *url = NULL;
-    if (!t->o.policy_url) {
-        gg_buf buf;
-        gg_buf_init(&buf, URL_MAX);
-        gg_session_chat_url(t->session, t->o.runtime_url, &buf);
-        url = gg_buf_take(&buf);
-        if (!url)
-            return gg_fail(error, GG_E_MEMORY, "out of memory for an address");
-    }
-    gg_endpoint_options asked = {.base_url = url ? url : t->o.policy_url,
-                                 .headers = t->o.policy_headers,
-                                 .in_flight_max = t->o.concurrency,
-                                 .attempts_max = t->o.attempts,
-                                 .timeout_ms = t->o.timeout_ms,
-                                 .seed = gg_derive_seed(t->o.seed, "jitter", 1)};
-    gg_status status = gg_endpoint_new(t->http, &asked, &t->policy, error);
-    free(url);
-    if (status != GG_OK)
-        return status;
-    gg_rollout_options options = {.game = t->o.game,
-                                  .reward = t->o.reward,
-                                  .endpoint = t->policy,
-                                  .ask = t->o.ask,
-                                  .seed = t->o.seed,
-                                  .concurrency = t->o.concurrency,
-                                  .weight_version = t->checkpoint.step,
-                                  .id_prefix = "s"};
-    return gg_rollout_new(t->o.loop, &options, &t->rollout, error);
-}
-
 /* Marks `keep` of all planned plays, drawn without replacement by the seed. */
 static gg_status draw_kept(gg_train *t, gg_error *error)
 {
@@ -144,11 +100,7 @@ static gg_status restore(gg_train *t, bool found, gg_error *error)
 static gg_status open_all(gg_train *t, gg_error *error)
 {
     bool found = false;
-    gg_status status = gg_http_new(t->o.loop, &t->http, error);
-    if (status == GG_OK)
-        status = open_endpoint(t, t->o.control_url, &t->control, error);
-    if (status == GG_OK)
-        status = open_endpoint(t, t->o.runtime_url, &t->runtime, error);
+    gg_status status = gg_train_connect(t, error);
     if (status == GG_OK)
         status = gg_checkpoint_read(t->o.run, &t->checkpoint, &found, error);
     if (status == GG_OK && found)
@@ -164,7 +116,9 @@ static gg_status open_all(gg_train *t, gg_error *error)
     if (status == GG_OK)
         status = gg_checkpoint_write(t->o.run, &t->checkpoint, error);
     if (status == GG_OK)
-        status = open_rollout(t, error);
+        status = gg_train_open_rollout(t, error);
+    if (status == GG_OK && t->o.probe && !found && !t->o.from)
+        status = gg_train_probe(t, error);
     return status;
 }
 
@@ -196,10 +150,7 @@ gg_status gg_train_close(gg_train *t, gg_error *error)
         gg_step_free(t->ahead);
     free(t->ahead);
     gg_status status = gg_session_close(t->session, error);
-    gg_endpoint_free(t->policy);
-    gg_endpoint_free(t->runtime);
-    gg_endpoint_free(t->control);
-    gg_http_free(t->http);
+    gg_train_disconnect(t);
     free(t->kept);
     free(t->rows);
     free(t);

@@ -45,7 +45,9 @@ typedef struct gg_train_options {
     double max_cost;          /* dollars; 0 = no limit */
     gg_price price;           /* whose prices the cost is told in */
     const char *control_url, *runtime_url;
-    const char *policy_url; /* where plays are sampled; NULL = the session's own model */
+    const char *sign_region; /* requests are signed for it; NULL = not signed */
+    bool probe;              /* one play before the first group has to be fit for training */
+    const char *policy_url;  /* where plays are sampled; NULL = the session's own model */
     const char *const *policy_headers;
     const char *player;       /* who plays, as the records name it */
     int attempts;             /* of one request to the policy */
