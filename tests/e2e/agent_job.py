@@ -11,7 +11,7 @@ import tempfile
 import boto3
 
 sys.path.insert(0, "tests/lib")
-import jobs  # noqa: E402
+import job_documents as jobs  # noqa: E402
 from local_service import s3_file  # noqa: E402
 
 PROGRAM = sys.argv[1]
