@@ -89,6 +89,22 @@ gg_status gg_managed_open(gg_cli *cli, gg_managed *m, gg_error *error)
     return status == GG_OK ? open_control(m, given ? given : url, error) : status;
 }
 
+gg_status gg_managed_keys(gg_managed *m, gg_aws_keys *keys, const gg_aws_keys **out,
+                          gg_error *error)
+{
+    gg_status status = GG_OK;
+
+    *out = NULL;
+    if (!m->credentials)
+        return GG_OK;
+    while ((status = gg_credentials_keys(m->credentials, keys, error)) == GG_E_STATE &&
+           !m->given_up)
+        uv_run(&m->loop, UV_RUN_ONCE);
+    if (status == GG_OK)
+        *out = keys;
+    return status;
+}
+
 void gg_managed_close(gg_managed *m)
 {
     gg_endpoint_free(m->control);

@@ -26,6 +26,10 @@ const char *gg_managed_region(const gg_cli *cli);
 /* --service-url, else the host of --region. Requests to --service-url are signed when the
  * environment has keys; those to the service always. The struct must not move. */
 gg_status gg_managed_open(gg_cli *cli, gg_managed *out, gg_error *error);
+/* The keys that requests are signed with; waits for them. They hold until the loop runs again.
+ * *out is NULL where nothing is signed. */
+gg_status gg_managed_keys(gg_managed *managed, gg_aws_keys *keys, const gg_aws_keys **out,
+                          gg_error *error);
 /* Also after an open that failed. */
 void gg_managed_close(gg_managed *managed);
 

@@ -258,7 +258,7 @@ static const gg_opt rows[GG_OPT_COUNT] = {
     BIT(SERVE_SERVICE) | BIT(TRAIN), NULL, "s3://BUCKET/KEY is DIR/BUCKET/KEY (s3 in the state "
     "folder)"},
 [GG_OPT_S3_ENDPOINT] = {"s3-endpoint", NULL, 0, GG_VALUE_TEXT, "URL", NULL, NULL, 0, 0, 0, RUN,
-    BIT(SERVE_SERVICE), NULL, "s3:// lies at this S3 endpoint, with the keys of the environment"},
+    BIT(SERVE_SERVICE) | BIT(TRAIN), NULL, "s3:// lies at this S3 endpoint, with the keys of the environment"},
 [GG_OPT_AGENT_URL] = {"agent", NULL, 0, GG_VALUE_TEXT, "URL", NULL, NULL, 0, 0, 0, RUN,
     BIT(SERVE_SERVICE), NULL, "the agent that jobs have play, at URL/invocations"},
 [GG_OPT_ROLLOUT_TPS] = {"rollout-tps", NULL, 0, GG_VALUE_REAL, "N", "5", NULL, 0, 100000, 0, RUN,

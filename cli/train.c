@@ -5,6 +5,7 @@
 #include "agent/live.h"
 #include "cli/mlflow.h"
 #include "cli/term.h"
+#include "cli/train_job.h"
 #include "cli/train_setup.h"
 #include "report/training.h"
 
@@ -298,6 +299,8 @@ gg_exit gg_cmd_train(gg_cli *cli)
     gg_error error = {0}, later = {0};
     gg_exit code;
 
+    if (strcmp(gg_opt_text(cli->opts, GG_OPT_ON), "job") == 0)
+        return gg_train_on_job(cli);
     gg_status status = gg_training_open(cli, &s.setup, &error);
     if (status == GG_OK) {
         start_loop(&s);

@@ -6,6 +6,7 @@
 
 #include "cli/game.h"
 #include "cli/managed.h"
+#include "cli/objects.h"
 #include "cli/mlflow.h"
 #include "cli/plan.h"
 #include "cli/term.h"
@@ -14,6 +15,7 @@
 
 #define PATH_ROOM  4096
 #define CONFIG_MAX (16u << 20)
+#define ADAPTER    "adapter.json"
 #define BUCKET     "guessgym"
 #define BASE_MODEL "arn:aws:sagemaker:%s:aws:hub-content/SageMakerPublicHub/Model/"
 #define LOCAL_ROLE "arn:aws:iam::" GG_SERVICE_ACCOUNT ":role/guessgym-local"
@@ -373,32 +375,50 @@ void gg_training_close(gg_training *t)
     gg_buf_free(&t->base_model);
 }
 
+/* The keys of the environment; a service of the user's own has files or an endpoint without. */
+static const gg_aws_keys *own_keys(gg_aws_keys *keys)
+{
+    *keys = (gg_aws_keys){getenv("AWS_ACCESS_KEY_ID"), getenv("AWS_SECRET_ACCESS_KEY"),
+                          getenv("AWS_SESSION_TOKEN")};
+    return keys->id && keys->secret ? keys : NULL;
+}
+
+/* A service of the user's own does not say where its s3:// lies. */
+static bool is_lost(const gg_training *t)
+{
+    const gg_opts *opts = t->cli->opts;
+    return !t->service && gg_opt_text(opts, GG_OPT_SERVICE_URL) &&
+           !gg_opt_text(opts, GG_OPT_S3_ROOT) && !gg_opt_text(opts, GG_OPT_S3_ENDPOINT);
+}
+
 gg_status gg_training_fetch(gg_training *t, gg_train *train, gg_error *error)
 {
-    const char *root =
-        t->service ? gg_service_s3_root(t->service) : gg_opt_text(t->cli->opts, GG_OPT_S3_ROOT);
-    gg_buf uri, path, bytes;
+    const char *region = gg_opt_text(t->cli->opts, GG_OPT_REGION);
+    gg_aws_keys keys;
+    gg_store *store = NULL;
+    gg_buf uri, bytes;
 
     gg_buf_init(&uri, PATH_ROOM);
-    gg_buf_init(&path, PATH_ROOM);
     gg_buf_init(&bytes, GG_FILE_MAX);
     gg_status status = gg_train_location(train, &uri, error);
-    const char *key = gg_buf_cstr(&uri);
-    if (status == GG_OK && (strncmp(key, "s3://", 5) != 0 || !root))
+    if (status == GG_OK && is_lost(t))
         status = gg_fail(error, GG_E_CONFIG,
-                         "the weights are at %s; say with --s3-root where that lies here", key);
-    if (status == GG_OK) {
-        size_t len = strlen(key);
-        const char *file = len > 5 && !strcmp(key + len - 5, ".json") ? ""
-                           : key[len - 1] == '/'                      ? "adapter.json"
-                                                                      : "/adapter.json";
-        gg_buf_printf(&path, "%s/%s%s", root, key + 5, file);
-        status = gg_file_read(gg_buf_cstr(&path), &bytes, error);
-    }
+                         "the weights are at %s; say with --s3-root or --s3-endpoint where that is",
+                         gg_buf_cstr(&uri));
     if (status == GG_OK)
-        status = gg_run_write_file(t->run, "adapter.json", gg_buf_cstr(&bytes), bytes.len, error);
+        status = gg_cli_store(t->cli, t->service ? gg_service_s3_root(t->service) : NULL,
+                              or_else(region, GG_SERVICE_REGION), own_keys(&keys), &store, error);
+    if (status == GG_OK)
+        status = gg_cli_store_file(store, gg_buf_cstr(&uri), ADAPTER, &bytes, error);
+    if (status == GG_E_IO)
+        status = gg_fail(error, GG_E_CONFIG,
+                         "the weights are at %s and could not be read from there; say with "
+                         "--s3-root or --s3-endpoint where s3:// lies",
+                         gg_buf_cstr(&uri));
+    if (status == GG_OK)
+        status = gg_run_write_file(t->run, ADAPTER, gg_buf_cstr(&bytes), bytes.len, error);
+    gg_store_close(store);
     gg_buf_free(&uri);
-    gg_buf_free(&path);
     gg_buf_free(&bytes);
     return status;
 }

@@ -7,6 +7,7 @@
 
 #include "core/rng.h"
 #include "train/call.h"
+#include "train/package.h"
 
 #define BODY_MAX      (64u << 20)
 #define FIRST_POLL_MS 5
@@ -409,21 +410,5 @@ gg_status gg_session_bind(gg_session *s, const char *arn, gg_error *error)
 
 gg_status gg_session_location(gg_session *s, const char *arn, gg_buf *uri, gg_error *error)
 {
-    cJSON *reply = NULL;
-    gg_buf_reset(&s->body);
-    gg_buf_str(&s->body, "{\"ModelPackageName\":");
-    gg_buf_json_str(&s->body, arn);
-    gg_buf_char(&s->body, '}');
-    gg_status status = control(s, "DescribeModelPackage", &reply, error);
-    if (status != GG_OK)
-        return status;
-    const cJSON *source =
-        gg_json_path(reply, "InferenceSpecification.Containers.0.ModelDataSource.S3DataSource");
-    const char *text = gg_json_text(source, "S3Uri");
-    if (text)
-        gg_buf_str(uri, text);
-    else
-        status = gg_fail(error, GG_E_PROTOCOL, "model package %s has no S3 location", arn);
-    cJSON_Delete(reply);
-    return status;
+    return gg_package_location(s->o.loop, s->o.control, arn, s->o.given_up, uri, error);
 }
