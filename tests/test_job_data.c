@@ -131,7 +131,7 @@ static void channels(void **state)
 {
     (void)state;
     char folder[FOLDER_PATH];
-    gg_docstore *store;
+    gg_store *store;
     gg_error error = {0};
     gg_rows rows;
     char have[256];
@@ -141,8 +141,8 @@ static void channels(void **state)
     folder_write(folder, "data/set/a.jsonl", "{\"prompt\":\"x\"}\n{\"prompt\":\"y\"}\n", 30);
     folder_write(folder, "data/set/_SUCCESS", "", 0);
     folder_write(folder, "data/empty.jsonl", "\n", 1);
-    const gg_docstore_options options = {.root = folder};
-    assert_int_equal(gg_docstore_open(&options, &store, &error), GG_OK);
+    const gg_store_options options = {.root = folder};
+    assert_int_equal(gg_store_open(&options, &store, &error), GG_OK);
     static const struct {
         const char *uri, *want, *part;
         size_t duplicates;
@@ -173,7 +173,7 @@ static void channels(void **state)
     assert_int_equal(gg_rows_load(store, uri, &rows, &error), GG_OK);
     assert_int_equal(rows.count, 2);
     gg_rows_free(&rows);
-    gg_docstore_close(store);
+    gg_store_close(store);
     folder_remove(folder);
 }
 

@@ -14,7 +14,7 @@
 #include "tests/folder.h"
 
 static gg_policy *policy;
-static gg_docstore *store;
+static gg_store *store;
 static char folder[FOLDER_PATH];
 
 static int setup(void **state)
@@ -22,8 +22,8 @@ static int setup(void **state)
     (void)state;
     gg_error error = {0};
     folder_make(folder);
-    const gg_docstore_options options = {.root = folder_path(folder, "s3")};
-    if (gg_docstore_open(&options, &store, &error) == GG_OK &&
+    const gg_store_options options = {.root = folder_path(folder, "s3")};
+    if (gg_store_open(&options, &store, &error) == GG_OK &&
         gg_policy_open("letters", NULL, &policy, &error) == GG_OK)
         return 0;
     print_error("%s\n", error.text);
@@ -34,7 +34,7 @@ static int teardown(void **state)
 {
     (void)state;
     gg_policy_close(policy);
-    gg_docstore_close(store);
+    gg_store_close(store);
     folder_remove(folder);
     return 0;
 }
