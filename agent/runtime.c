@@ -56,7 +56,10 @@ static gg_status add_allowed(gg_runtime *runtime, const char *text, gg_error *er
         snprintf(url, sizeof url, "http://%s", text);
         text = url;
     }
-    if (gg_origin_parse(text, &entry->origin, NULL, NULL) != GG_OK)
+    gg_status status = gg_origin_parse(text, &entry->origin, NULL, error);
+    if (status == GG_E_MEMORY)
+        return status;
+    if (status != GG_OK)
         return gg_fail(error, GG_E_CONFIG,
                        "an allowed endpoint is neither HOST, HOST:PORT nor an address");
     const char *name = strchr(text, ']');
@@ -185,6 +188,8 @@ static gg_status resolve(const gg_runtime *runtime, const char *endpoint, const 
         named = own;
     }
     gg_status status = gg_origin_parse(named, &origin, base, error);
+    if (status == GG_E_MEMORY)
+        return status;
     if (status != GG_OK)
         return gg_fail(error, GG_E_ARGUMENT,
                        "the runtime's endpoint is not like https://HOST or http://HOST:PORT");

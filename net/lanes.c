@@ -96,7 +96,9 @@ static void drain(gg_lane *lane)
 static void run(gg_lane *lane, curl_socket_t fd, int mask)
 {
     int running;
-    curl_multi_socket_action(lane->multi, fd, mask, &running);
+    CURLMcode code = curl_multi_socket_action(lane->multi, fd, mask, &running);
+    if (code == CURLM_ABORTED_BY_CALLBACK) /* all are to fail: no event of theirs will come */
+        curl_multi_perform(lane->multi, &running);
     drain(lane);
 }
 

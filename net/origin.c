@@ -77,7 +77,6 @@ gg_status gg_origin_parse(const char *url, gg_origin *out, gg_buf *base, gg_erro
     CURLU *parts = curl_url();
     bool good = parts && is_plain(url) && curl_url_set(parts, CURLUPART_URL, url, 0) == CURLUE_OK &&
                 read_parts(parts, out, &text);
-    curl_url_cleanup(parts);
     if (good && base) {
         while (text.len && text.data[text.len - 1] == '/')
             gg_buf_truncate(&text, text.len - 1);
@@ -86,7 +85,11 @@ gg_status gg_origin_parse(const char *url, gg_origin *out, gg_buf *base, gg_erro
             gg_buf_printf(base, ":%u", out->port);
         gg_buf_str(base, gg_buf_cstr(&text));
     }
+    bool starved = !parts || text.status == GG_E_MEMORY;
     gg_buf_free(&text);
+    curl_url_cleanup(parts);
+    if (starved)
+        return gg_fail(error, GG_E_MEMORY, "out of memory for an address");
     if (!good)
         return gg_fail(error, GG_E_CONFIG,
                        "an address is not like https://HOST or http://HOST:PORT/PATH");
