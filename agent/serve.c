@@ -10,7 +10,7 @@
 
 /* A rollout on its way to the loop, and until its answer. */
 typedef struct order {
-    struct order *before, *after; /* in one of the agent's lists */
+    struct order *before, *after; /* in the queue (`after` alone), or among those held */
     gg_agent *agent;
     gg_invocation invocation;
     gg_exchange *exchange; /* NULL = answered already */
@@ -27,7 +27,7 @@ struct gg_agent {
     uv_loop_t loop;
     uv_async_t wake;
     gg_errands *errands;
-    order_list held; /* by the loop's thread alone: on their way through the errands */
+    order *held; /* by the loop's thread alone: on their way through the errands */
     pthread_mutex_t lock;
     /* under the lock */
     order_list queue;
@@ -48,18 +48,27 @@ static void log_line(const gg_agent *agent, const char *id, const char *text)
 
 /* ------------------------------------------------------------------ lists */
 
-static void list_add(order_list *list, order *o)
+static void queue_add(order_list *queue, order *o)
 {
-    o->before = list->last;
     o->after = NULL;
-    *(o->before ? &o->before->after : &list->first) = o;
-    list->last = o;
+    *(queue->last ? &queue->last->after : &queue->first) = o;
+    queue->last = o;
 }
 
-static void list_take(order_list *list, order *o)
+static void held_add(order **held, order *o)
 {
-    *(o->before ? &o->before->after : &list->first) = o->after;
-    *(o->after ? &o->after->before : &list->last) = o->before;
+    o->before = NULL;
+    o->after = *held;
+    if (o->after)
+        o->after->before = o;
+    *held = o;
+}
+
+static void held_take(order **held, order *o)
+{
+    *(o->before ? &o->before->after : held) = o->after;
+    if (o->after)
+        o->after->before = o->before;
 }
 
 static void free_order(order *o)
@@ -131,14 +140,14 @@ static void finished(void *context, const gg_errand_report *report)
     agent->counts.unreported += !report->skipped && !report->reported;
     note_busy(agent);
     pthread_mutex_unlock(&agent->lock);
-    list_take(&agent->held, o);
+    held_take(&agent->held, o);
     free_order(o);
 }
 
 static void begin(gg_agent *agent, order *o)
 {
     gg_error error;
-    list_add(&agent->held, o);
+    held_add(&agent->held, o);
     if (gg_errand_begin(agent->errands, &o->invocation, finished, o, &error) == GG_OK)
         return;
     const gg_errand_report report = {
@@ -168,7 +177,7 @@ static void on_wake(uv_async_t *async)
     for (order *o = first, *next; o; o = next) {
         next = o->after;
         if (stopping)
-            list_add(&agent->held, o);
+            held_add(&agent->held, o);
         else
             begin(agent, o);
     }
@@ -207,7 +216,7 @@ static bool admit(gg_agent *agent, gg_exchange *exchange)
 static void hand_over(gg_agent *agent, order *o)
 {
     pthread_mutex_lock(&agent->lock);
-    list_add(&agent->queue, o);
+    queue_add(&agent->queue, o);
     if (!agent->stopping) /* else the loop has gone, and gg_agent_stop sees to it */
         uv_async_send(&agent->wake);
     pthread_mutex_unlock(&agent->lock);
@@ -363,9 +372,9 @@ void gg_agent_look(gg_agent *agent, gg_agent_counts *out)
 }
 
 /* What the loop has left behind: their exchanges hear that the server stops. */
-static void drop_orders(order_list *list)
+static void drop_orders(order *first)
 {
-    for (order *o = list->first, *next; o; o = next) {
+    for (order *o = first, *next; o; o = next) {
         next = o->after;
         if (o->exchange)
             refuse(o->exchange, 503, "InternalServerError", "the agent is stopping");
@@ -378,9 +387,9 @@ bool gg_agent_stop(gg_agent *agent)
     if (!agent)
         return true;
     end_loop(agent);
-    drop_orders(&agent->held);
+    drop_orders(agent->held);
     gg_server_stop(agent->server);
-    drop_orders(&agent->queue); /* came between the loop's end and the server's */
+    drop_orders(agent->queue.first); /* came between the loop's end and the server's */
     bool clean = !agent->hanging;
     pthread_mutex_destroy(&agent->lock);
     free(agent);
