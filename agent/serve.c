@@ -124,9 +124,9 @@ static void health(gg_agent *agent, gg_exchange *exchange)
 
 /* ------------------------------------------------------------------ the loop's side */
 
-static void finished(void *context, const gg_errand_report *report)
+/* Answers, counts and frees. */
+static void settle(order *o, const gg_errand_report *report)
 {
-    order *o = context;
     gg_agent *agent = o->agent;
     log_line(agent, report->id, report->problem);
     if (o->exchange)
@@ -140,23 +140,30 @@ static void finished(void *context, const gg_errand_report *report)
     agent->counts.unreported += !report->skipped && !report->reported;
     note_busy(agent);
     pthread_mutex_unlock(&agent->lock);
-    held_take(&agent->held, o);
     free_order(o);
+}
+
+static void finished(void *context, const gg_errand_report *report)
+{
+    order *o = context;
+    held_take(&o->agent->held, o);
+    settle(o, report);
 }
 
 static void begin(gg_agent *agent, order *o)
 {
     gg_error error;
-    held_add(&agent->held, o);
-    if (gg_errand_begin(agent->errands, &o->invocation, finished, o, &error) == GG_OK)
+    if (gg_errand_begin(agent->errands, &o->invocation, finished, o, &error) == GG_OK) {
+        held_add(&agent->held, o);
         return;
+    }
     const gg_errand_report report = {
+        .id = "?",
         .status = 500,
         .json = "{\"errorType\":\"InternalServerError\",\"errorMessage\":\"out of memory\"}",
-        .id = "?",
         .problem = error.text,
         .outcome = GG_ERRORED};
-    finished(o, &report);
+    settle(o, &report);
 }
 
 static void stop_loop(gg_agent *agent)
