@@ -346,6 +346,18 @@ static gg_status ask_elsewhere(gg_probe *p, gg_error *error)
 
 /* ---- variations of it ---- */
 
+/* A copy of the first request, without the extras that a feature is not asked for by. */
+static cJSON *vary(const gg_probe *p)
+{
+    static const char *const extras[] = {"logprobs", "return_token_ids", "return_prompt_token_ids",
+                                         "return_meta_info"};
+    cJSON *body = cJSON_Duplicate(p->body, true);
+
+    for (size_t i = 0; body && i < sizeof extras / sizeof *extras; i++)
+        cJSON_DeleteItemFromObjectCaseSensitive(body, extras[i]);
+    return body;
+}
+
 static void set(cJSON *body, const char *name, cJSON *value)
 {
     cJSON_DeleteItemFromObjectCaseSensitive(body, name);
@@ -355,7 +367,7 @@ static void set(cJSON *body, const char *name, cJSON *value)
 static gg_status ask_without_tools(gg_probe *p, gg_error *error)
 {
     static const char *const gone[] = {"tools", "tool_choice", "parallel_tool_calls"};
-    cJSON *body = cJSON_Duplicate(p->body, true);
+    cJSON *body = vary(p);
     gg_reply reply;
 
     if (!body)
@@ -377,7 +389,7 @@ static gg_status ask_without_tools(gg_probe *p, gg_error *error)
 
 static gg_status ask_strange_effort(gg_probe *p, gg_error *error)
 {
-    cJSON *body = cJSON_Duplicate(p->body, true);
+    cJSON *body = vary(p);
     gg_reply reply;
 
     if (!body)
@@ -417,7 +429,7 @@ static void read_stream(gg_probe *p)
 
 static gg_status ask_stream(gg_probe *p, gg_error *error)
 {
-    cJSON *body = cJSON_Duplicate(p->body, true), *options = cJSON_CreateObject();
+    cJSON *body = vary(p), *options = cJSON_CreateObject();
 
     if (!body || !options) {
         cJSON_Delete(body);

@@ -222,8 +222,9 @@ void gg_probe_tell(const gg_probe *p, gg_buf *out)
 {
     row(out, "endpoint", "%s%s", p->given ? p->mended : p->player.shown,
         p->given ? "" : " (a tiny embedded policy, no language model)");
-    row(out, "model", "%s%s%s%s", p->player.model, *p->models ? "; listed: " : "", p->models,
-        p->model_count > GG_PROBE_MODELS ? " ..." : "");
+    bool several = p->model_count > 1 || !p->model_listed;
+    row(out, "model", "%s%s%s%s", p->player.model, several ? "; listed: " : "",
+        several ? p->models : "", p->model_count > GG_PROBE_MODELS ? " ..." : "");
     tell_sent(p, out);
     tell_came(p, out);
     tell_layers(p, out);

@@ -59,6 +59,7 @@ void gg_buf_reserve(gg_buf *buf, size_t more)
         buf->status = GG_E_MEMORY;
         return;
     }
+    data[buf->len] = '\0'; /* room that nothing was written to yet is an empty string */
     buf->data = data;
     buf->room = room;
 }

@@ -46,6 +46,19 @@ static void growth(void **state)
     gg_buf_free(NULL);
 }
 
+static void room_alone_is_an_empty_string(void **state)
+{
+    (void)state;
+    gg_buf buf;
+    gg_buf_init(&buf, 1000);
+    gg_buf_reserve(&buf, 0);
+    assert_string_equal(gg_buf_cstr(&buf), "");
+    gg_buf_str(&buf, "ab");
+    gg_buf_reserve(&buf, 900);
+    assert_string_equal(gg_buf_cstr(&buf), "ab");
+    gg_buf_free(&buf);
+}
+
 static void limit(void **state)
 {
     (void)state;
@@ -240,13 +253,10 @@ static void long_errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(growth),
-        cmocka_unit_test(limit),
-        cmocka_unit_test(allocation_failures),
-        cmocka_unit_test(whole_numbers),
-        cmocka_unit_test(doubles),
-        cmocka_unit_test(json_strings),
-        cmocka_unit_test(any_bytes),
+        cmocka_unit_test(growth),        cmocka_unit_test(room_alone_is_an_empty_string),
+        cmocka_unit_test(limit),         cmocka_unit_test(allocation_failures),
+        cmocka_unit_test(whole_numbers), cmocka_unit_test(doubles),
+        cmocka_unit_test(json_strings),  cmocka_unit_test(any_bytes),
         cmocka_unit_test(long_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -137,6 +137,7 @@ static const struct {
     const char *what, *body;
     bool agrees;
 } texts[] = {
+    {"an empty token", SAYS("", T("")), true},
     {"the same", SAYS("ab", T("a") "," T("b")), true},
     {"a closing marker", SAYS("ab", T("a") "," T("b") "," T("<|im_end|>")), true},
     {"white space at the ends", SAYS("ab", T("\\n a") "," T("b ")), true},
