@@ -10,8 +10,8 @@
 #define GG_QUERY_MAX    1000 /* bytes of a query */
 #define GG_K_MAX        20
 #define GG_K_DEFAULT    10
-#define GG_TEXT_ROOM    (256u << 10) /* of what a play keeps */
-#define GG_JUDGED_MAX   4096         /* judged documents of a question */
+#define GG_TEXT_ROOM    (8u << 20) /* of what a play keeps: 1,000 calls of 20 ids of 256 bytes */
+#define GG_JUDGED_MAX   4096       /* judged documents of a question */
 #define GG_QUESTION_MAX (64u << 10)
 
 struct gg_env {

@@ -71,11 +71,14 @@ static void take_words(gg_index *index, const char *query, size_t len, sought *o
     }
 }
 
-/* Where the snippet begins: a little before the rarest of the query's words, else at the start. */
+/* Where the snippet begins: a little before the rarest of the query's words, else at the start, as
+ * with a text that fits whole. */
 static size_t snippet_start(sought *s, const char *text, size_t len)
 {
     char word[WORD_ROOM];
     size_t at = 0, start, n, best = s->count;
+    if (len <= GG_SNIPPET_MAX)
+        return 0;
     for (size_t i = 0; i < s->count; i++)
         s->place[i] = NOT_SHOWN;
     while ((n = gg_next_word(text, len, &at, &start, word, WORD_ROOM)) > 0)

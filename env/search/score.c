@@ -88,9 +88,10 @@ void gg_search_labels(const gg_env *env, const gg_episode *episode, gg_label_fn 
     fill(episode, values);
     if (read_kind(episode, kind, sizeof kind))
         each(context, "kind", kind);
+    bool by_words = values[BY_WORDS] > 0, by_vectors = values[BY_VECTORS] > 0;
     each(context, "tools",
-         values[BY_WORDS] && values[BY_VECTORS] ? "both"
-         : values[BY_WORDS]                     ? "words"
-         : values[BY_VECTORS]                   ? "vectors"
-                                                : "none");
+         by_words && by_vectors ? "both"
+         : by_words             ? "words"
+         : by_vectors           ? "vectors"
+                                : "none");
 }

@@ -60,6 +60,11 @@ static gg_status read_row(const cJSON *row, gg_question *question, gg_error *err
     gg_buf_str(&question->id, id ? id : "");
     gg_buf_str(&question->text, text ? text : "");
     gg_buf_str(&question->kind, kind ? kind : "");
+    if (question->id.status == GG_E_MEMORY || question->text.status == GG_E_MEMORY ||
+        question->kind.status == GG_E_MEMORY)
+        return gg_fail(error, GG_E_MEMORY, "out of memory while reading a question");
+    if (question->kind.status != GG_OK)
+        return bad(question, "its `kind` has more than 256 bytes", error);
     if (!id || !*id || question->id.status != GG_OK)
         return bad(question, "it needs an `id` of at most 256 bytes", error);
     if (!text || !*text || question->text.status != GG_OK)
