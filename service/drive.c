@@ -117,10 +117,12 @@ void gg_drive_close(gg_drive *d)
     d->job->awake = false;
     d->job->ended_count = 0;
     pthread_mutex_unlock(&d->job->lock);
-    while (d->flights) {
-        if (d->flights->transfer)
-            gg_http_cancel(d->flights->transfer);
-        flight_free(d->flights);
+    for (gg_flight *f = d->flights, *next; f; f = next) {
+        next = f->after;
+        if (f->transfer)
+            gg_http_cancel(f->transfer);
+        gg_buf_free(&f->body);
+        free(f);
     }
     gg_http_free(d->http);
     uv_close((uv_handle_t *)&d->timer, NULL);

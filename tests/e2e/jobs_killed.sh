@@ -3,7 +3,6 @@
 set -eu
 cd "$(dirname "$0")/../.."
 . tests/lib/venv.sh
-. tests/lib/serve.sh
 . tests/e2e/inc/jobs.sh
 need_python boto3 'boto3>=1.44.8'
 state=$(mktemp -d)

@@ -3,7 +3,6 @@
 set -eu
 cd "$(dirname "$0")/../.."
 . tests/lib/venv.sh
-. tests/lib/serve.sh
 . tests/e2e/inc/jobs.sh
 need_python agent 'boto3>=1.44.8' openai
 state=$(mktemp -d)

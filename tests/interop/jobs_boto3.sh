@@ -3,7 +3,6 @@
 set -eu
 cd "$(dirname "$0")/../.."
 . tests/lib/venv.sh
-. tests/lib/serve.sh
 . tests/e2e/inc/jobs.sh
 need_python moto 'boto3>=1.44.8' 'moto[server,s3]'
 state=$(mktemp -d)

@@ -1,6 +1,7 @@
 # shellcheck shell=sh
-# Read after tests/lib/serve.sh: `start_jobs STATE [OPTION...]` starts an agent and a service that has it play, and sets
+# `start_jobs STATE [OPTION...]` starts an agent and a service that has it play, and sets
 # $agent, $agent_url, $server and $url. The caller stops them with `stop_jobs`.
+. tests/lib/serve.sh
 export AWS_ACCESS_KEY_ID=AKIDEXAMPLE AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY
 export AWS_DEFAULT_REGION=us-west-2 PYTHONPATH=tests/lib GUESSGYM_DATA="$PWD"
 G=${GUESSGYM:-build/test/guessgym}
