@@ -271,7 +271,7 @@ def test_early_and_full():
     equal("early", (status, reply), (200, {"status": "accepted", "rolloutId": "g-1"}))
     status, reply, headers = call(worker.url + "/rollout", invocation("g-2"))
     equal("full", (status, reply["errorType"], headers["Retry-After"]), (429, "Throttling", "1"))
-    call(runtime.url + "/hold", {"count": 1})
+    call(runtime.url + "/hold", {"count": 0})
     while not (look("g-1") or {}).get("rewards"):
         time.sleep(0.02)
     worker.send_signal(signal.SIGTERM)

@@ -3,7 +3,7 @@ embedded policy at another address.
 
 Arguments: the policy's base URL, the access key, the secret key. Prints its own address. What a trajectory's id begins
 with makes trouble: see TROUBLE. GET /state tells everything that was seen; POST /hold {"count": N} holds chat requests
-back until N of them wait."""
+back until N of them wait; 0 lets them go."""
 
 import base64
 import hashlib
@@ -125,6 +125,7 @@ class Handler(BaseHTTPRequestHandler):
         if self.path == "/hold":
             with lock:
                 hold.update(count=parsed["count"], waiting=0)
+                lock.notify_all()
             return self.answer(200, {})
         wrong = check_token(self.headers.get("Authorization", ""))
         chat = self.path.endswith("/v1/chat/completions")
