@@ -150,6 +150,7 @@ static void destroy(gg_job *job)
     gg_buf_free(&job->metrics);
     free(job->ended);
     pthread_mutex_destroy(&job->lock);
+    pthread_mutex_destroy(&job->file);
     free(job);
 }
 
@@ -161,6 +162,7 @@ gg_status gg_job_new(const gg_job_options *options, gg_job **out, gg_error *erro
         return gg_fail(error, GG_E_MEMORY, "out of memory for a job");
     atomic_init(&job->holders, 1);
     pthread_mutex_init(&job->lock, NULL);
+    pthread_mutex_init(&job->file, NULL);
     gg_buf_init(&job->metrics, GG_METRICS_MAX);
     job->o = *options;
     const char **const texts[] = {&job->o.name,    &job->o.arn,  &job->o.region,
@@ -243,10 +245,16 @@ gg_status gg_job_stop(gg_job *job, gg_error *error)
             gg_fail(error, GG_E_STATE, "The request was rejected because the job is in status %s",
                     states[job->info.state]);
     } else if (job->info.state != GG_JOB_STOPPING) {
+        /* One that waits for a start with an agent has nobody else to end it. */
+        bool works = job->started;
         job->stop = true;
-        set_state(job, GG_JOB_STOPPING, GG_PHASE_STOPPING, NULL);
+        set_state(job, works ? GG_JOB_STOPPING : GG_JOB_STOPPED,
+                  works ? GG_PHASE_STOPPING : GG_PHASE_STOPPED, NULL);
         gg_job_poke(job);
     }
     pthread_mutex_unlock(&job->lock);
+    /* Kept, so that a kill does not take the stop back. */
+    if (status == GG_OK)
+        status = gg_job_save(job, error);
     return status;
 }

@@ -138,6 +138,7 @@ gg_status gg_job_save(gg_job *job, gg_error *error)
         return GG_OK;
     gg_buf_init(&text, FILE_MAX);
     gg_job_file_path(job, ".json", &path);
+    pthread_mutex_lock(&job->file);
     pthread_mutex_lock(&job->lock);
     write_state(job, &text);
     pthread_mutex_unlock(&job->lock);
@@ -148,6 +149,7 @@ gg_status gg_job_save(gg_job *job, gg_error *error)
         status = make_folder(&path, error);
     if (status == GG_OK)
         status = gg_file_write(path.data, text.data, text.len, error);
+    pthread_mutex_unlock(&job->file);
     gg_buf_free(&text);
     gg_buf_free(&path);
     return status;

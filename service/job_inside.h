@@ -27,6 +27,7 @@ struct gg_job {
     atomic_long holders;
     gg_job_options o; /* its strings are ours */
     gg_job_config config;
+    pthread_mutex_t file; /* one writes the state file at a time; taken before `lock` */
     pthread_mutex_t lock; /* of all that follows, to the worker's own */
     pthread_t thread;
     bool started;

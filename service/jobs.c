@@ -258,8 +258,13 @@ gg_status gg_jobs_open(const gg_job_site *site, gg_policy_fn policy, void *conte
 gg_status gg_jobs_resume(gg_jobs *jobs, gg_error *error)
 {
     gg_status status = GG_OK;
-    for (size_t i = 0; i < jobs->count && status == GG_OK; i++)
-        status = gg_job_start(jobs->items[i], error);
+    for (size_t i = 0; i < jobs->count && status == GG_OK; i++) {
+        bool waits = !jobs->site->agent_url && state_of(jobs->items[i]) < GG_JOB_COMPLETED;
+        if (waits)
+            gg_job_say(jobs->items[i], "it goes on once the service is started with --agent");
+        else
+            status = gg_job_start(jobs->items[i], error);
+    }
     return status;
 }
 

@@ -285,6 +285,29 @@ static void a_job_goes_on_after_a_restart(void **state)
     answer_free(&a);
 }
 
+/* Without an agent a job of before waits; it can still be stopped, for good. */
+static void a_job_waits_for_its_agent(void **state)
+{
+    (void)state;
+    char name[64], arn[256], id[ID_ROOM];
+    gg_error error = {0};
+    const gg_service_options options = {.listen = ":0", .state_dir = folder_path(folder, "state")};
+    set_agent(AGENT_ACCEPTS);
+    create_job(name, arn, true, SMALL);
+    next_rollout(id);
+    gg_service_stop(service);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(gg_service_start(&options, &service, &error), GG_OK);
+        base = gg_service_url(service);
+        answer a = wait_status(name, true, i ? "Stopped" : "InProgress");
+        answer_free(&a);
+        if (!i)
+            stop_job(name, true);
+        gg_service_stop(service);
+    }
+    start_service();
+}
+
 static void lists(void **state)
 {
     (void)state;
@@ -292,7 +315,7 @@ static void lists(void **state)
         const char *rest, *status; /* of the first entry; NULL = none is listed */
         bool more;
     } rows[] = {
-        {"", "Completed", false},
+        {"", "Stopped", false},
         {",\"StatusEquals\":\"Failed\"", "Failed", false},
         {",\"StatusEquals\":\"Deleting\"", NULL, false},
         {",\"SortBy\":\"Status\",\"SortOrder\":\"Ascending\"", "Completed", false},
@@ -347,6 +370,7 @@ int main(void)
         cmocka_unit_test(a_training_job_ends),
         cmocka_unit_test(an_evaluation_ends),
         cmocka_unit_test(a_job_goes_on_after_a_restart),
+        cmocka_unit_test(a_job_waits_for_its_agent),
         cmocka_unit_test(lists),
         cmocka_unit_test(schemas),
     };
