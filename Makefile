@@ -72,6 +72,9 @@ $(eval $(call FLAVOUR,build/test,$(SANITIZE)))
 $(eval $(call FLAVOUR,build/tsan,$(THREADS)))
 $(eval $(call FLAVOUR,build/fuzz,$(FUZZING)))
 
+# The page's style and script stand in the library as they are.
+build/release/report/assets.o build/test/report/assets.o build/tsan/report/assets.o: report/page/page.css report/page/page.js
+
 # By another name first: a program that runs cannot be written to.
 build/guessgym: build/release/guessgym
 	@cp $< $@.new && mv $@.new $@

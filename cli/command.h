@@ -59,6 +59,7 @@ gg_exit gg_cmd_mark(gg_cli *cli);
 gg_exit gg_cmd_probe(gg_cli *cli);
 gg_exit gg_cmd_play(gg_cli *cli);
 gg_exit gg_cmd_preflight(gg_cli *cli);
+gg_exit gg_cmd_report(gg_cli *cli);
 gg_exit gg_cmd_rescore(gg_cli *cli);
 gg_exit gg_cmd_rollout(gg_cli *cli);
 gg_exit gg_cmd_serve_agent(gg_cli *cli);

@@ -66,7 +66,7 @@ static const gg_opt rows[GG_OPT_COUNT] = {
     "reinforce_pp_baseline", 0, 0, OF_RUN, TASK, BIT(ROLLOUT) | BIT(TRAIN) | BIT(PREFLIGHT) | BIT(SHAPE), NULL, "how a group's rewards become "
     "advantages"},
 [GG_OPT_SEED] = {"seed", NULL, 's', GG_VALUE_INT, "N", "42", NULL, 0, SEED_MAX, OF_RUN, TASK,
-    ASKS | BIT(SHAPE) | SERVERS | AGENT | BIT(COMPARE) | BIT(WORDS_SPLIT) | BIT(ENV_CHECK), NULL,
+    ASKS | BIT(SHAPE) | SERVERS | AGENT | BIT(COMPARE) | BIT(REPORT) | BIT(WORDS_SPLIT) | BIT(ENV_CHECK), NULL,
     "of everything that is random"},
 [GG_OPT_PLAY_SEED] = {"seed", NULL, 's', GG_VALUE_INT, "N", NULL, NULL, 0, SEED_MAX, 0, TASK,
     BIT(PLAY), NULL, "picks the task; without it another one each time"},
@@ -243,6 +243,13 @@ static const gg_opt rows[GG_OPT_COUNT] = {
     RUN, BIT(COMPARE), NULL, "the number that is compared"},
 [GG_OPT_COMMON] = {"common", NULL, 0, GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, 0, RUN, BIT(COMPARE),
     NULL, "compare the tasks that both runs played when their lists differ"},
+
+[GG_OPT_REPORT_FILE] = {"output", NULL, 'o', GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, 0, RUN, BIT(REPORT),
+    NULL, "the page; - for stdout (report.html in the run's folder, the second's of two)"},
+[GG_OPT_REPORT_PLAYS] = {"plays", NULL, 0, GG_VALUE_INT, "N", "10000", NULL, 1, 1e6, 0, RUN, BIT(REPORT),
+    NULL, "most plays in the viewer; figures count all"},
+[GG_OPT_NO_PLOTS] = {"no-plots", NULL, 0, GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, 0, RUN, BIT(REPORT), NULL,
+    "tables instead of gnuplot's curves"},
 
 [GG_OPT_POLICY] = {"policy", NULL, 'p', GG_VALUE_TEXT, "NAME", "letters", NULL, 0, 0, 0, PLAYER,
     SERVERS, NULL, "the embedded policy to serve; of a service: the one for models that are not here"},

@@ -28,6 +28,7 @@ typedef enum gg_cmd_id {
     GG_CMD_COMPARE,
     GG_CMD_RESCORE,
     GG_CMD_SHAPE,
+    GG_CMD_REPORT,
     GG_CMD_PREFLIGHT,
     GG_CMD_JOB_LIST,
     GG_CMD_JOB_DESCRIBE,
@@ -147,6 +148,10 @@ typedef enum gg_opt_id {
     /* compare */
     GG_OPT_BY,
     GG_OPT_COMMON,
+    /* report */
+    GG_OPT_REPORT_FILE,
+    GG_OPT_REPORT_PLAYS,
+    GG_OPT_NO_PLOTS,
     /* serve */
     GG_OPT_POLICY,
     GG_OPT_LISTEN_POLICY,

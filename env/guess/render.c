@@ -17,9 +17,10 @@ typedef struct board_style {
     bool html;
 } board_style;
 
-#define CELL                                                                                       \
-    "<span style=\"display:inline-block;width:1.6em;line-height:1.6em;margin:1px;"                 \
-    "text-align:center;font-weight:bold;color:#fff;background:"
+#define CELL(mark, color)                                                                          \
+    "<span class=\"gg-cell\" data-mark=\"" mark                                                    \
+    "\" style=\"display:inline-block;width:1.6em;line-height:1.6em;margin:1px;"                    \
+    "text-align:center;font-weight:bold;color:#fff;background:" color "\">"
 
 static const board_style styles[] = {
     [GG_RENDER_PLAIN] = {.open = "",
@@ -43,11 +44,8 @@ static const board_style styles[] = {
                         .close = "</div>\n",
                         .row_open = "<div>",
                         .row_close = "</div>\n",
-                        /* The titles carry the marks to readers who do not see colours. */
-                        .cell = {CELL "#6b6f72\" title=\"grey\">",
-                                 CELL "#b08d1f\" title=\"yellow\">",
-                                 CELL "#3f7d43\" title=\"green\">",
-                                 CELL "#c8cbcd\" title=\"not played yet\">"},
+                        .cell = {CELL("grey", "#6b6f72"), CELL("yellow", "#8a6d10"),
+                                 CELL("green", "#3f7d43"), CELL("blank", "#c8cbcd")},
                         .cell_close = "</span>",
                         .note_open = "<div><small>",
                         .note_close = "</small></div>\n",
@@ -71,9 +69,38 @@ static void add_escaped(gg_buf *out, const board_style *s, const char *text, siz
     }
 }
 
+/* A grey letter of which another copy is marked is no letter that the word lacks: the board says
+ * so, as nothing else in it does. */
+static void add_repeats(gg_buf *out, const board_style *s, const char *word, const char *marks)
+{
+    bool said[26] = {false};
+    for (size_t i = 0; word[i]; i++)
+        for (size_t k = 0; word[k] && marks[i] == 'B'; k++) {
+            bool other = word[k] == word[i] && marks[k] != 'B' && !said[word[i] - 'a'];
+            if (!other)
+                continue;
+            said[word[i] - 'a'] = true;
+            gg_buf_printf(out, s->html ? " <small>no further %c</small>" : "  no further %c",
+                          word[i] - 'a' + 'A');
+        }
+}
+
+/* The colours once more, in words, for those who do not see them. */
+static void open_row(gg_buf *out, const board_style *s, const char *word, const char *marks)
+{
+    if (!s->html) {
+        gg_buf_str(out, s->row_open);
+        return;
+    }
+    gg_buf_printf(out, "<div role=\"img\" aria-label=\"%s:", word);
+    for (size_t i = 0; word[i]; i++)
+        gg_buf_printf(out, " %s", marks[i] == 'G' ? "green" : marks[i] == 'Y' ? "yellow" : "grey");
+    gg_buf_str(out, "\">");
+}
+
 static void add_guess(gg_buf *out, const board_style *s, const char *word, const char *marks)
 {
-    gg_buf_str(out, s->row_open);
+    open_row(out, s, word, marks);
     for (size_t i = 0; word[i]; i++) {
         gg_buf_str(out, s->cell[marks[i] == 'G' ? 2 : marks[i] == 'Y' ? 1 : 0]);
         gg_buf_char(out, (char)(word[i] - 'a' + 'A'));
@@ -81,6 +108,7 @@ static void add_guess(gg_buf *out, const board_style *s, const char *word, const
     }
     if (s->letters_mark)
         gg_buf_printf(out, "  %s", marks);
+    add_repeats(out, s, word, marks);
     gg_buf_str(out, s->row_close);
 }
 
