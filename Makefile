@@ -19,7 +19,7 @@ THREADS  := -O1 -g -fsanitize=thread
 FUZZING  := $(SANITIZE) -fsanitize=fuzzer-no-link
 FUZZ_CC  ?= clang
 # What runs on more than one thread.
-TSAN_TESTS := $(wildcard tests/test_server.c tests/test_session.c tests/test_service.c tests/test_jobs.c tests/test_job_calls.c tests/test_endpoint.c \
+TSAN_TESTS := $(wildcard tests/test_server.c tests/test_session.c tests/test_service.c tests/test_jobs.c tests/test_job_calls.c tests/test_endpoint.c tests/test_search.c \
                          tests/test_baselines.c tests/test_rollout.c tests/test_guess_plays.c tests/test_check.c \
                          tests/test_credentials.c tests/test_errand.c)
 

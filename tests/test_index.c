@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <sqlite3.h>
 
 #include "core/rng.h"
 #include "env/search/embed.h"
@@ -110,6 +111,54 @@ static void common_words(void **state)
     search(index, GG_SEARCH_WORDS, "the thing", hits, &count);
     assert_int_equal(count, 5);
     gg_index_close(index);
+}
+
+/* The scores are those of FTS5's own bm25(), to the last bit, with rows whose length is known and
+ * those whose is not. */
+static void scores_are_those_of_fts5(void **state)
+{
+    (void)state;
+    enum { K = 20, ROUNDS = 40 };
+    static const char *const words[] = {"a",     "the",    "thing", "of",       "network",
+                                        "sort*", "pivot",  "maps",  "\"to a\"", "machine",
+                                        "that",  "nobody", "title", "variable", "and"};
+    const uint64_t seed = 9;
+    const char *path = folder_path(folder, "index/documents.db");
+    gg_docstore *store;
+    gg_rng rng;
+    gg_error error = {0};
+    sqlite3 *db;
+    sqlite3_stmt *s;
+    gg_rng_seed(&rng, seed);
+    assert_int_equal(gg_docstore_open(path, &store, &error), GG_OK);
+    assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db,
+                                        "SELECT rowid, bm25(words) FROM words WHERE words MATCH ?1 "
+                                        "ORDER BY 2, 1 LIMIT 20",
+                                        -1, &s, NULL),
+                     SQLITE_OK);
+    for (int round = 0; round < ROUNDS; round++) {
+        char query[256] = "";
+        size_t len = 0, count;
+        gg_hit hits[K];
+        for (uint64_t n = 1 + gg_rng_below(&rng, 8); n > 0; n--)
+            len += (size_t)snprintf(query + len, sizeof query - len, "%s%s", len ? " OR " : "",
+                                    words[gg_rng_below(&rng, sizeof words / sizeof *words)]);
+        if (gg_docstore_match(store, query, K, hits, &count, &error) != GG_OK)
+            fail_msg("%s: %s", query, error.text);
+        sqlite3_bind_text(s, 1, query, -1, SQLITE_STATIC);
+        for (size_t i = 0; i < count; i++) {
+            assert_int_equal(sqlite3_step(s), SQLITE_ROW);
+            if (hits[i].row != sqlite3_column_int64(s, 0) ||
+                hits[i].score != -sqlite3_column_double(s, 1))
+                fail_msg("seed %d, \"%s\", place %zu", (int)seed, query, i);
+        }
+        assert_true(count == K || sqlite3_step(s) == SQLITE_DONE);
+        sqlite3_reset(s);
+    }
+    sqlite3_finalize(s);
+    sqlite3_close(db);
+    gg_docstore_close(store);
 }
 
 static void documents_come_back(void **state)
@@ -288,6 +337,10 @@ static void bad_corpora(void **state)
         {"{\"_id\":\"a\"}\n", ":1: not a document"},
         {"{\"_id\":[1],\"text\":\"x\"}\n", ":1: not a document"},
         {"{\"_id\":\"a\",\"text\":\"x\"} more\n", ":1: not a document"},
+        {"{\"_id\":\"a|b\",\"text\":\"x\"}\n", ":1: a document's _id holds a bar"},
+        {"{\"_id\":\"a\\nb\",\"text\":\"x\"}\n", ":1: a document's _id holds"},
+        {"{\"_id\":\" a\",\"text\":\"x\"}\n", ":1: a document's _id holds"},
+        {"{\"_id\":\"a \",\"text\":\"x\"}\n", ":1: a document's _id holds"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         gg_index_built built;
@@ -456,6 +509,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_find_their_documents),
         cmocka_unit_test(common_words),
+        cmocka_unit_test(scores_are_those_of_fts5),
         cmocka_unit_test(documents_come_back),
         cmocka_unit_test(nearest_rows),
         cmocka_unit_test(vectors_have_length_one),

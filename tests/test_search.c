@@ -1,80 +1,19 @@
-/* The search game (env/search): what a player reads, what counts, how it is scored, what it never
- * tells; and its baselines. */
-#include <math.h>
+/* The search game (env/search): what a player reads, what counts and how it is scored. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "core/json.h"
-#include "core/rng.h"
-#include "env/reward/reward.h"
 #include "env/search/game.h"
-#include "policy/policy.h"
 #include "tests/alloc.h"
-#include "tests/corpus_make.h"
-#include "tests/play.h"
-
-#define TEXT_ROOM (1u << 20)
-#define TASK(answer)                                                                               \
-    "{\"id\":\"q1\",\"prompt\":\"What orders or maps "                                             \
-    "things?\",\"kind\":\"two\",\"answer\":" answer "}"
-/* Ideal DCG@10: 2/log2(2) + 1/log2(3) = 2.630930. */
-#define ANSWER                                                                                     \
-    "[{\"id\":\"a00\",\"grade\":2},{\"id\":\"a03\",\"grade\":1},{\"id\":\"a08\",\"grade\":0}]"
-
-static char folder[FOLDER_PATH];
-
-static int make(void **state)
-{
-    (void)state;
-    folder_make(folder);
-    corpus_index(folder);
-    return 0;
-}
-
-static int drop(void **state)
-{
-    (void)state;
-    folder_remove(folder);
-    return 0;
-}
-
-/* `more` begins with a comma. */
-static const char *settings(const char *more)
-{
-    static char text[FOLDER_PATH + 256];
-    (void)snprintf(text, sizeof text, "{\"index\":\"%s\"%s}", folder_path(folder, "index"), more);
-    return text;
-}
-
-static void open_search(play *p)
-{
-    play_open(p, "search", settings(""));
-    play_start(p, TASK(ANSWER));
-}
-
-static void ask(play *p, const char *tool, const char *query)
-{
-    gg_buf arguments;
-    gg_buf_init(&arguments, TEXT_ROOM);
-    gg_buf_str(&arguments, "{\"query\":");
-    gg_buf_json_str(&arguments, query);
-    gg_buf_char(&arguments, '}');
-    play_call(p, tool, gg_buf_cstr(&arguments));
-    gg_buf_free(&arguments);
-}
-
-static void assert_near(double got, double want)
-{
-    if (!(fabs(got - want) < 1e-6))
-        fail_msg("%.9g, not %.9g", got, want);
-}
+#include "tests/folder.h"
+#include "tests/search_play.h"
 
 /* ---- pages ---- */
 
@@ -105,7 +44,7 @@ static void pages_as_players_read_them(void **state)
     };
     play p;
     (void)state;
-    play_open(&p, "search", settings(""));
+    play_open(&p, "search", search_settings(""));
     for (size_t round = 0; round < 2; round++) /* the second time from what is kept */
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
             play_start(&p, TASK(ANSWER));
@@ -129,7 +68,7 @@ static void long_and_odd_documents(void **state)
     size_t at = 0;
     char dir[FOLDER_PATH], text[FOLDER_PATH + 64];
     (void)state;
-    gg_buf_init(&corpus, TEXT_ROOM);
+    gg_buf_init(&corpus, SEARCH_TEXT_ROOM);
     gg_buf_str(&corpus, "{\"_id\":\"long\",\"title\":\"a | b\\n| c\",\"text\":\"");
     for (int i = 0; i < 500; i++)
         gg_buf_str(&corpus, "common \u00fcber ");
@@ -137,16 +76,16 @@ static void long_and_odd_documents(void **state)
     for (int i = 0; i < 500; i++)
         gg_buf_str(&corpus, " \u00e9\u00e9\u00e9\u00e9");
     gg_buf_str(&corpus, "\"}\n{\"_id\":\"other\",\"text\":\"common words\"}\n");
-    folder_write(folder, "odd.jsonl", corpus.data, corpus.len);
+    folder_write(search_path(""), "odd.jsonl", corpus.data, corpus.len);
     gg_buf_free(&corpus);
-    const char *path = folder_path(folder, "odd.jsonl");
-    (void)snprintf(dir, sizeof dir, "%s", folder_path(folder, "odd"));
+    const char *path = search_path("odd.jsonl");
+    (void)snprintf(dir, sizeof dir, "%s", search_path("odd"));
     const gg_index_plan plan = {.corpus = &path, .corpus_count = 1, .dir = dir};
     assert_int_equal(gg_index_build(&plan, &built, &error), GG_OK);
     (void)snprintf(text, sizeof text, "{\"index\":\"%s\"}", dir);
     play_open(&p, "search", text);
     play_start(&p, TASK(ANSWER));
-    ask(&p, "bm25_search", "common needle");
+    search_ask(&p, "bm25_search", "common needle");
     assert_true(gg_page_next(p.text.data, p.text.len, &at, &line));
     assert_int_equal(line.id.len, 4);
     assert_memory_equal(line.id.at, "long", 4);
@@ -179,7 +118,7 @@ static void repeats_are_told(void **state)
     };
     play p;
     (void)state;
-    open_search(&p);
+    search_open(&p);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         play_call(&p, rows[i].tool, rows[i].arguments);
         if (play_fact(&p, "repeat") != rows[i].repeat || play_fact(&p, "new") != rows[i].fresh)
@@ -227,7 +166,7 @@ static void flawed_calls_are_told(void **state)
     play p;
     char flaw[32];
     (void)state;
-    open_search(&p);
+    search_open(&p);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         play_call(&p, rows[i].tool, rows[i].arguments);
         if (p.result.status != GG_CALL_INVALID || p.result.moved || p.result.done)
@@ -249,10 +188,10 @@ static void huge_input_is_told(void **state)
     play p;
     gg_buf arguments;
     (void)state;
-    open_search(&p);
+    search_open(&p);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (int ranking = 0; ranking < 2; ranking++) {
-            gg_buf_init(&arguments, TEXT_ROOM);
+            gg_buf_init(&arguments, SEARCH_TEXT_ROOM);
             gg_buf_str(&arguments, ranking ? "{\"document_ids\":[\"" : "{\"query\":\"");
             for (size_t n = 0; n < sizes[i]; n++)
                 gg_buf_char(&arguments, "abc de\xff"[n % 7]);
@@ -277,14 +216,14 @@ static void a_thousand_searches(void **state)
     play p;
     char query[GG_QUERY_MAX + 1];
     (void)state;
-    open_search(&p);
+    search_open(&p);
     for (unsigned n = 0; n < 1000; n++) {
         (void)snprintf(query, sizeof query, "%04u", n);
         for (size_t i = 4; i < GG_QUERY_MAX; i++)
             query[i] = i % 6 ? 'q' : ' ';
         query[GG_QUERY_MAX - 1] = 'q';
         query[GG_QUERY_MAX] = '\0';
-        ask(&p, "bm25_search", query);
+        search_ask(&p, "bm25_search", query);
         assert_int_equal(p.result.status, GG_CALL_VALID);
         assert_true(play_fact(&p, "repeat") == 0);
     }
@@ -292,8 +231,6 @@ static void a_thousand_searches(void **state)
 }
 
 /* ---- rankings ---- */
-
-#define RANK(ids) "{\"document_ids\":[" ids "]}"
 
 static void rankings_are_scored(void **state)
 {
@@ -314,21 +251,21 @@ static void rankings_are_scored(void **state)
     };
     play p;
     (void)state;
-    play_open(&p, "search", settings(""));
+    play_open(&p, "search", search_settings(""));
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         play_start(&p, TASK(ANSWER));
         play_call(&p, "submit_ranking", rows[i].arguments);
         assert_true(p.result.done && p.result.status == GG_CALL_VALID && !p.result.moved);
         assert_int_equal(p.result.outcome, rows[i].outcome);
         assert_string_equal(gg_buf_cstr(&p.text), "Ranking received; the search is over.");
-        assert_near(play_fact(&p, "ndcg"), rows[i].ndcg);
-        assert_near(p.game->api->measure(p.game->env, p.episode), rows[i].ndcg);
+        search_near(play_fact(&p, "ndcg"), rows[i].ndcg);
+        search_near(p.game->api->measure(p.game->env, p.episode), rows[i].ndcg);
         play_call(&p, "bm25_search", "{\"query\":\"pivot\"}");
         assert_int_equal(p.result.status, GG_CALL_OVER);
         assert_string_equal(gg_buf_cstr(&p.text), "The search is over.");
     }
     play_close(&p);
-    play_open(&p, "search", settings(",\"solved_at\":\"0.9\""));
+    play_open(&p, "search", search_settings(",\"solved_at\":\"0.9\""));
     play_start(&p, TASK(ANSWER));
     play_call(&p, "submit_ranking", RANK("\"a03\",\"a00\""));
     assert_int_equal(p.result.outcome, GG_LOST);
@@ -357,12 +294,12 @@ static void prose_that_lists_ids_counts(void **state)
     };
     play p;
     (void)state;
-    play_open(&p, "search", settings(""));
+    play_open(&p, "search", search_settings(""));
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         bool taken = true;
         gg_error error = {0};
         play_start(&p, TASK(ANSWER));
-        ask(&p, "bm25_search", "pivot bucket");
+        search_ask(&p, "bm25_search", "pivot bucket");
         gg_buf_reset(&p.text);
         gg_buf_reset(&p.facts);
         p.result = (gg_result){.text = &p.text, .facts = &p.facts};
@@ -371,7 +308,7 @@ static void prose_that_lists_ids_counts(void **state)
             fail_msg("row %zu: taken %d", i, taken);
         assert_int_equal(p.text.len > 0, taken);
         if (taken) {
-            assert_near(play_fact(&p, "ndcg"), rows[i].ndcg);
+            search_near(play_fact(&p, "ndcg"), rows[i].ndcg);
             assert_true(p.result.done && !p.result.moved);
         }
     }
@@ -401,7 +338,7 @@ static void options_are_checked(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         gg_error error = {0};
-        gg_status status = gg_game_open("search", settings(rows[i].more), &game, &error);
+        gg_status status = gg_game_open("search", search_settings(rows[i].more), &game, &error);
         assert_int_equal(status, GG_E_CONFIG);
         if (!strstr(error.text, rows[i].says))
             fail_msg("row %zu: %s", i, error.text);
@@ -420,19 +357,19 @@ static void caps_are_the_options(void **state)
     gg_buf out;
     gg_error error = {0};
     (void)state;
-    play_open(&p, "search", settings(",\"turns\":3,\"calls\":7,\"k\":2"));
+    play_open(&p, "search", search_settings(",\"turns\":3,\"calls\":7,\"k\":2"));
     play_start(&p, TASK(ANSWER));
     assert_int_equal(p.game->info.max_turns, 3);
     assert_int_equal(p.game->info.max_calls, 7);
     assert_true(p.game->info.may_block);
-    gg_buf_init(&out, TEXT_ROOM);
+    gg_buf_init(&out, SEARCH_TEXT_ROOM);
     assert_int_equal(p.game->api->system_prompt(p.play, &out, &error), GG_OK);
     assert_non_null(strstr(gg_buf_cstr(&out), "You have 3 replies and 7 tool calls"));
     gg_buf_reset(&out);
     assert_int_equal(p.game->api->opening(p.play, &out, &error), GG_OK);
     assert_string_equal(gg_buf_cstr(&out), "Question: What orders or maps things?");
     gg_buf_free(&out);
-    ask(&p, "vector_search", "network");
+    search_ask(&p, "vector_search", "network");
     assert_true(play_fact(&p, "found") == 2);
     play_close(&p);
 }
@@ -460,8 +397,8 @@ static void bad_tasks_are_refused(void **state)
     play p;
     gg_buf out;
     (void)state;
-    play_open(&p, "search", settings(""));
-    gg_buf_init(&out, TEXT_ROOM);
+    play_open(&p, "search", search_settings(""));
+    gg_buf_init(&out, SEARCH_TEXT_ROOM);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         gg_error error = {0};
         gg_play *none;
@@ -476,186 +413,78 @@ static void bad_tasks_are_refused(void **state)
     play_close(&p);
 }
 
-/* ---- records ---- */
+/* ---- threads ---- */
 
-typedef struct wanted_label {
-    const char *name;
-    char value[32];
-} wanted_label;
+#define THREADS 4
 
-static void take_label(void *context, const char *name, const char *value)
+typedef struct player {
+    pthread_t thread;
+    const gg_game *game;
+    int start;
+    bool failed;
+    gg_buf pages[THREADS];
+} player;
+
+/* Twice the same queries, from another one on, so that some are found kept and some are asked for
+ * by two at once. */
+static void *play_apart(void *context)
 {
-    wanted_label *wanted = context;
-    if (strcmp(name, wanted->name) == 0)
-        (void)snprintf(wanted->value, sizeof wanted->value, "%s", value);
-}
-
-static void assert_label(const play *p, const char *name, const char *value)
-{
-    wanted_label found = {.name = name};
-    p->game->api->labels(p->game->env, p->episode, take_label, &found);
-    assert_string_equal(found.value, value);
-}
-
-static double score(const play *p, const char *text)
-{
-    gg_reward *reward;
+    static const char *const queries[THREADS] = {
+        "{\"query\":\"pivot network\"}", "{\"query\":\"the thing\",\"k\":20}",
+        "{\"query\":\"shared memory\"}", "{\"query\":\"bucket\"}"};
+    player *me = context;
+    gg_play *p = NULL;
+    gg_buf text, facts;
     gg_error error = {0};
-    if (gg_reward_parse(p->game, text, &reward, &error) != GG_OK ||
-        gg_reward_score(reward, p->game, p->episode, &error) != GG_OK)
-        fail_msg("%s: %s", text, error.text);
-    gg_reward_free(reward);
-    return p->episode->reward;
-}
-
-/* The preset: nDCG@10, -1 for a cap on replies, calls or tokens, 0 for one that only stopped. */
-static void rewards_of_records(void **state)
-{
-    static const struct {
-        bool ranked;
-        gg_outcome outcome;
-        gg_stop stop;
-        double reward;
-    } rows[] = {
-        {true, GG_SOLVED, GG_STOP_DONE, 0.7601876},  {false, GG_FORFEITED, GG_STOP_TURN_CAP, -1},
-        {false, GG_FORFEITED, GG_STOP_CALL_CAP, -1}, {false, GG_TRUNCATED, GG_STOP_TOKEN_LIMIT, -1},
-        {false, GG_TRUNCATED, GG_STOP_CONTEXT, -1},  {false, GG_FORFEITED, GG_STOP_NO_CALL, 0},
-    };
-    play p;
-    (void)state;
-    play_open(&p, "search", settings(""));
-    assert_string_equal(p.game->info.default_reward, "ndcg");
-    assert_string_equal(p.game->info.measure_name, "nDCG@10");
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        play_start(&p, TASK(ANSWER));
-        assert_label(&p, "tools", "none");
-        ask(&p, "bm25_search", "pivot");
-        ask(&p, "bm25_search", "pivot");
-        assert_label(&p, "tools", "words");
-        ask(&p, "vector_search", "pivot");
-        if (rows[i].ranked)
-            play_call(&p, "submit_ranking", RANK("\"a00\""));
-        p.episode->outcome = rows[i].outcome;
-        p.episode->stop = rows[i].stop;
-        assert_near(score(&p, "ndcg"), rows[i].reward);
-        assert_near(score(&p, "ndcg=0,caps=1"), rows[i].reward < 0);
-        assert_near(score(&p, "submitted=1"), rows[i].ranked);
-        assert_near(score(&p, "by_words=1,by_vectors=100,repeats=1000"), 1102);
-        assert_label(&p, "kind", "two");
-        assert_label(&p, "tools", "both");
+    gg_buf_init(&text, SEARCH_TEXT_ROOM);
+    gg_buf_init(&facts, SEARCH_TEXT_ROOM);
+    for (int round = 0; round < 2; round++) {
+        me->failed |= me->game->api->start(me->game->env, TASK(ANSWER), 1, &p, &error) != GG_OK;
+        for (int i = 0; i < THREADS && !me->failed; i++) {
+            int n = (i + me->start) % THREADS;
+            gg_result result = {.text = &text, .facts = &facts};
+            gg_buf_reset(&text);
+            gg_buf_reset(&facts);
+            me->failed |= me->game->api->call(p, n % 2 ? "vector_search" : "bm25_search",
+                                              queries[n], &result, &error) != GG_OK;
+            gg_buf_reset(&me->pages[n]);
+            gg_buf_add(&me->pages[n], text.data, text.len);
+        }
+        me->game->api->finish(p);
+        p = NULL;
     }
-    play_close(&p);
+    gg_buf_free(&text);
+    gg_buf_free(&facts);
+    return NULL;
 }
 
-static void render(const play *p, gg_render_style style, gg_buf *out)
+static void many_threads_read_the_same(void **state)
 {
+    player players[THREADS];
+    gg_game *game;
     gg_error error = {0};
-    gg_buf_reset(out);
-    if (p->game->api->render(p->game->env, p->episode, style, out, &error) != GG_OK)
-        fail_msg("%s", error.text);
-}
-
-static void renders(void **state)
-{
-    play p;
-    gg_buf out;
     (void)state;
-    open_search(&p);
-    gg_buf_init(&out, TEXT_ROOM);
-    render(&p, GG_RENDER_PLAIN, &out);
-    assert_string_equal(gg_buf_cstr(&out), "no search yet\n");
-    ask(&p, "bm25_search", "<b>pivot & \"bucket\"\x1b[2J");
-    play_call(&p, "submit_ranking", "{}");
-    render(&p, GG_RENDER_PLAIN, &out); /* of an unfinished record, without its judgments */
-    assert_string_equal(gg_buf_cstr(&out),
-                        "words   <b>pivot & \"bucket\" [2J (2 found, 2 new)\nrefused: {}\n");
-    play_call(&p, "submit_ranking", RANK("\"a03\",\"a01\",\"a00\""));
-    render(&p, GG_RENDER_PLAIN, &out);
-    assert_non_null(strstr(gg_buf_cstr(&out), " 1. a03 grade 1\n 2. a01\n 3. a00 grade 2\n"));
-    assert_non_null(strstr(gg_buf_cstr(&out), "solved, nDCG@10 0.760\n")); /* (1+1)/2.63 */
-    render(&p, GG_RENDER_ANSI, &out);
-    assert_non_null(strstr(gg_buf_cstr(&out), "\x1b[32ma03 grade 1\x1b[0m\n"));
-    assert_null(strstr(gg_buf_cstr(&out), "\x1b[2J"));
-    render(&p, GG_RENDER_HTML, &out);
-    assert_null(strstr(gg_buf_cstr(&out), "<b>"));
-    assert_non_null(strstr(gg_buf_cstr(&out), "&#60;b&#62;pivot &#38; &#34;bucket&#34;"));
-    assert_non_null(strstr(gg_buf_cstr(&out), "<strong>a00 grade 2</strong>"));
-    gg_buf_free(&out);
-    play_close(&p);
-}
-
-/* ---- secrets ---- */
-
-#define QUERIES 12
-
-/* A call by chance: searches, flawed calls, unknown ids; `last`: a ranking. */
-static void random_call(gg_rng *rng, bool last, const char **tool, char *arguments, size_t room)
-{
-    static const char *const queries[QUERIES] = {
-        "pivot",     "hash bucket", "network",   "a00",       "grade 2",       "orders maps",
-        "semaphore", "answer",      "collector", "judgments", "which is best", ""};
-    static const char *const tools[] = {"bm25_search", "vector_search"};
-    if (last || gg_rng_below(rng, 6) == 0) {
-        *tool = "submit_ranking";
-        (void)snprintf(arguments, room, "{\"document_ids\":[\"a%02d\",\"%s\"]}",
-                       (int)gg_rng_below(rng, 10), last ? "x100" : "b01");
-        return;
+    assert_int_equal(gg_game_open("search", search_settings(""), &game, &error), GG_OK);
+    for (int i = 0; i < THREADS; i++) {
+        players[i] = (player){.game = game, .start = i};
+        for (int n = 0; n < THREADS; n++)
+            gg_buf_init(&players[i].pages[n], SEARCH_TEXT_ROOM);
+        assert_int_equal(pthread_create(&players[i].thread, NULL, play_apart, &players[i]), 0);
     }
-    *tool = tools[gg_rng_below(rng, 2)];
-    (void)snprintf(arguments, room, "{\"query\":\"%s %s\",\"k\":%d}",
-                   queries[gg_rng_below(rng, QUERIES)], queries[gg_rng_below(rng, QUERIES)],
-                   (int)gg_rng_below(rng, 22));
-}
-
-/* Everything that a player reads, the end's text included, and every fact before the end. */
-static void write_transcript(play *p, const char *task, uint64_t seed, gg_buf *out)
-{
-    gg_rng rng;
-    gg_error error = {0};
-    const char *tool;
-    char arguments[256];
-    gg_rng_seed(&rng, seed);
-    gg_buf_reset(out);
-    play_start(p, task);
-    assert_int_equal(p->game->api->system_prompt(p->play, out, &error), GG_OK);
-    assert_int_equal(p->game->api->opening(p->play, out, &error), GG_OK);
-    uint64_t calls = 1 + gg_rng_below(&rng, 8);
-    for (uint64_t n = 0; n <= calls; n++) {
-        random_call(&rng, n == calls, &tool, arguments, sizeof arguments);
-        play_call(p, tool, arguments);
-        gg_buf_add(out, p->text.data, p->text.len);
-        if (!p->result.done)
-            gg_buf_add(out, p->facts.data, p->facts.len);
-    }
-    assert_true(p->result.done);
-    assert_int_equal(out->status, GG_OK);
-}
-
-/* Whatever the judgments are, a player reads the same, to the byte. */
-static void judgments_never_reach_a_player(void **state)
-{
-    static const char *const tasks[] = {
-        TASK(ANSWER),
-        TASK("[{\"id\":\"a07\",\"grade\":3}]"),
-        TASK("[{\"id\":\"gone\",\"grade\":1},{\"id\":\"x100\",\"grade\":2}]"),
-    };
-    play p;
-    gg_buf want, got;
-    (void)state;
-    gg_buf_init(&want, TEXT_ROOM);
-    gg_buf_init(&got, TEXT_ROOM);
-    play_open(&p, "search", settings(""));
-    for (uint64_t seed = 1; seed <= 60; seed++) {
-        write_transcript(&p, tasks[0], seed, &want);
-        for (size_t i = 1; i < sizeof tasks / sizeof *tasks; i++) {
-            write_transcript(&p, tasks[i], seed, &got);
-            if (strcmp(gg_buf_cstr(&want), gg_buf_cstr(&got)) != 0)
-                fail_msg("seed %d, task %zu: the transcripts differ", (int)seed, i);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(players[i].thread, NULL);
+    for (int i = 0; i < THREADS; i++) {
+        assert_false(players[i].failed);
+        for (int n = 0; n < THREADS; n++) {
+            assert_true(players[i].pages[n].len > 0);
+            assert_string_equal(gg_buf_cstr(&players[i].pages[n]),
+                                gg_buf_cstr(&players[0].pages[n]));
         }
     }
-    play_close(&p);
-    gg_buf_free(&want);
-    gg_buf_free(&got);
+    for (int i = 0; i < THREADS; i++)
+        for (int n = 0; n < THREADS; n++)
+            gg_buf_free(&players[i].pages[n]);
+    gg_game_close(game);
 }
 
 /* ---- memory ---- */
@@ -672,9 +501,9 @@ static gg_status once(void *context)
     gg_error error = {0};
     gg_buf text, facts;
     (void)context;
-    gg_buf_init(&text, TEXT_ROOM);
-    gg_buf_init(&facts, TEXT_ROOM);
-    gg_status status = gg_game_open("search", settings(""), &game, &error);
+    gg_buf_init(&text, SEARCH_TEXT_ROOM);
+    gg_buf_init(&facts, SEARCH_TEXT_ROOM);
+    gg_status status = gg_game_open("search", search_settings(""), &game, &error);
     if (status == GG_OK)
         status = game->api->start(game->env, TASK(ANSWER), 1, &p, &error);
     for (size_t i = 0; i < sizeof calls / sizeof *calls && status == GG_OK; i++) {
@@ -697,89 +526,16 @@ static void memory_may_fail_anywhere(void **state)
     assert_true(alloc_each_fails(once, NULL) > 20);
 }
 
-/* ---- the baselines ---- */
-
-#define PAGE_ONE "3 documents:\\nA | One | x\\nB | Two | x\\nC | Three | x\\n"
-#define PAGE_TWO "3 documents:\\nC | Three | y\\nA | One | y\\nD | Four | y\\n"
-#define ASKED                                                                                      \
-    "{\"role\":\"system\",\"content\":\"s\"},{\"role\":\"user\",\"content\":\"Question: what?\"}"
-#define CALLED                                                                                     \
-    ",{\"role\":\"assistant\",\"content\":\"\",\"tool_calls\":[{\"id\":\"c\",\"type\":"            \
-    "\"function\",\"function\":{\"name\":\"bm25_search\",\"arguments\":\"{\\\"query\\\":"          \
-    "\\\"what?\\\"}\"}}]},{\"role\":\"tool\",\"tool_call_id\":\"c\",\"content\":\""
-#define FOUND(page) CALLED page "\"}"
-
-static void baselines_reply(void **state)
-{
-    static const struct {
-        const char *policy, *messages, *tool, *arguments; /* tool NULL: text */
-    } rows[] = {
-        {"bm25", ASKED, "bm25_search", "{\"query\":\"what?\",\"k\":20}"},
-        {"vector", ASKED, "vector_search", "{\"query\":\"what?\",\"k\":20}"},
-        {"hybrid", ASKED, "bm25_search", "{\"query\":\"what?\",\"k\":20}"},
-        {"bm25", ASKED FOUND(PAGE_ONE), "submit_ranking", RANK("\"A\",\"B\",\"C\"")},
-        {"vector", ASKED FOUND(PAGE_TWO), "submit_ranking", RANK("\"C\",\"A\",\"D\"")},
-        {"hybrid", ASKED FOUND(PAGE_ONE), "vector_search", "{\"query\":\"what?\",\"k\":20}"},
-        /* 1/61 + 1/62, 1/63 + 1/61, 1/62, 1/63 */
-        {"hybrid", ASKED FOUND(PAGE_ONE) FOUND(PAGE_TWO), "submit_ranking",
-         RANK("\"A\",\"C\",\"B\",\"D\"")},
-        {"hybrid", ASKED FOUND("No document found.\\n") FOUND(PAGE_TWO), "submit_ranking",
-         RANK("\"C\",\"A\",\"D\"")},
-        {"bm25", ASKED FOUND("No document found.\\n"), NULL, "No document was found."},
-        /* a reply that is no page (an error's text) is not searched for ids, and is asked again */
-        {"bm25", ASKED FOUND("The server is busy."), "bm25_search",
-         "{\"query\":\"what?\",\"k\":20}"},
-        {"bm25", "{\"role\":\"system\",\"content\":\"s\"}", NULL, "No document was found."},
-    };
-    (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        gg_policy *policy;
-        gg_policy_reply reply;
-        gg_error error = {0};
-        char messages[4096];
-        (void)snprintf(messages, sizeof messages, "[%s]", rows[i].messages);
-        if (gg_policy_open(rows[i].policy, NULL, &policy, &error) != GG_OK)
-            fail_msg("%s", error.text);
-        assert_false(gg_policy_trainable(policy));
-        gg_policy_reply_init(&reply);
-        const gg_policy_request request = {.messages = {messages, strlen(messages)},
-                                           .temperature = 1,
-                                           .top_p = 1,
-                                           .max_tokens = 4096};
-        if (gg_policy_reply_to(policy, NULL, 1, &request, &reply, &error) != GG_OK)
-            fail_msg("row %zu: %s", i, error.text);
-        if (rows[i].tool) {
-            assert_non_null(reply.call.name);
-            assert_string_equal(reply.call.name, rows[i].tool);
-            assert_string_equal(reply.call.arguments, rows[i].arguments);
-        } else {
-            assert_null(reply.call.name);
-            assert_string_equal(gg_buf_cstr(&reply.content), rows[i].arguments);
-        }
-        gg_policy_reply_free(&reply);
-        gg_policy_close(policy);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pages_as_players_read_them),
-        cmocka_unit_test(long_and_odd_documents),
-        cmocka_unit_test(repeats_are_told),
-        cmocka_unit_test(flawed_calls_are_told),
-        cmocka_unit_test(huge_input_is_told),
-        cmocka_unit_test(a_thousand_searches),
-        cmocka_unit_test(rankings_are_scored),
-        cmocka_unit_test(prose_that_lists_ids_counts),
-        cmocka_unit_test(options_are_checked),
-        cmocka_unit_test(caps_are_the_options),
-        cmocka_unit_test(bad_tasks_are_refused),
-        cmocka_unit_test(rewards_of_records),
-        cmocka_unit_test(renders),
-        cmocka_unit_test(judgments_never_reach_a_player),
+        cmocka_unit_test(pages_as_players_read_them), cmocka_unit_test(long_and_odd_documents),
+        cmocka_unit_test(repeats_are_told),           cmocka_unit_test(flawed_calls_are_told),
+        cmocka_unit_test(huge_input_is_told),         cmocka_unit_test(a_thousand_searches),
+        cmocka_unit_test(rankings_are_scored),        cmocka_unit_test(prose_that_lists_ids_counts),
+        cmocka_unit_test(options_are_checked),        cmocka_unit_test(caps_are_the_options),
+        cmocka_unit_test(bad_tasks_are_refused),      cmocka_unit_test(many_threads_read_the_same),
         cmocka_unit_test(memory_may_fail_anywhere),
-        cmocka_unit_test(baselines_reply),
     };
-    return cmocka_run_group_tests(tests, make, drop);
+    return cmocka_run_group_tests(tests, search_make, search_drop);
 }

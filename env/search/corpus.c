@@ -75,6 +75,17 @@ static bool read_text(gg_json_reader *r, gg_buf *out)
     return gg_read_string(r, out);
 }
 
+/* Pages show an id as the first of three columns of a line, so it has to be told from the rest. */
+static bool is_fit_id(const gg_buf *id)
+{
+    for (size_t i = 0; i < id->len; i++) {
+        unsigned char c = (unsigned char)id->data[i];
+        if (c < 0x20 || c == 0x7f || c == '|')
+            return false;
+    }
+    return id->data[0] != ' ' && id->data[id->len - 1] != ' ';
+}
+
 static gg_status read_document(const char *line, size_t len, gg_document *out, gg_error *error)
 {
     gg_json_reader r = gg_json_reader_make(line, len);
@@ -102,6 +113,9 @@ static gg_status read_document(const char *line, size_t len, gg_document *out, g
         return gg_fail(
             error, GG_E_FORMAT,
             "not a document; wanted is {\"_id\": TEXT, \"title\": TEXT, \"text\": TEXT}");
+    if (!is_fit_id(&out->id))
+        return gg_fail(error, GG_E_FORMAT,
+                       "a document's _id holds a bar, a control character or a blank at its end");
     return GG_OK;
 }
 

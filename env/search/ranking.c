@@ -102,24 +102,46 @@ void gg_search_end(gg_play *play, const gg_ranking *ranking, gg_result *result)
 
 /* ---- from prose ---- */
 
-/* The id that a line begins with, behind a list's marker; only what was shown counts, so a sentence
- * that begins with some word is none. */
+static bool was_shown(gg_play *play, const char *id, size_t len)
+{
+    if (!len || len > GG_DOCUMENT_ID_MAX)
+        return false;
+    gg_buf_reset(&play->text);
+    gg_buf_char(&play->text, '\n');
+    gg_buf_add(&play->text, id, len);
+    gg_buf_char(&play->text, '\n');
+    return strstr(gg_buf_cstr(&play->shown), gg_buf_cstr(&play->text)) != NULL;
+}
+
+/* Bytes of `line` before the first of `ends`, without blanks at their end. */
+static size_t before(const char *line, size_t len, const char *ends)
+{
+    size_t n = 0;
+    while (n < len && !strchr(ends, line[n]))
+        n++;
+    while (n && line[n - 1] == ' ')
+        n--;
+    return n;
+}
+
+/* The id that a line begins with, as it stands or behind a list's marker (ids may begin with digits
+ * and hold blanks); only what was shown counts, so a sentence that begins with some word is none.
+ */
 static bool line_id(gg_play *play, const char *line, size_t len, char id[GG_DOCUMENT_ID_MAX + 1])
 {
-    for (int skip = 0; skip < 2; skip++) { /* as it stands first: ids may begin with digits */
-        size_t from = 0, n = 0;
-        while (skip && from < len && strchr(MARKERS, line[from]))
-            from++;
-        while (from + n < len && !strchr(ID_ENDS, line[from + n]))
-            n++;
-        if (!n || n > GG_DOCUMENT_ID_MAX)
-            continue;
-        memcpy(id, line + from, n);
-        id[n] = '\0';
-        gg_buf_reset(&play->text);
-        gg_buf_printf(&play->text, "\n%s\n", id);
-        if (strstr(gg_buf_cstr(&play->shown), gg_buf_cstr(&play->text)))
+    static const char *const ends[] = {"|", ID_ENDS};
+    size_t from = 0;
+    for (int marked = 0; marked < 2; marked++) {
+        for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+            size_t n = before(line + from, len - from, ends[i]);
+            if (!was_shown(play, line + from, n))
+                continue;
+            memcpy(id, line + from, n);
+            id[n] = '\0';
             return true;
+        }
+        while (from < len && strchr(MARKERS, line[from]))
+            from++;
     }
     return false;
 }

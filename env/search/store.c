@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "env/search/rank.h"
+
 #define URI_ROOM 16384
 #define IDLE_MAX 64 /* connections kept for later calls */
 #define MEGABYTE "67108864"
@@ -12,7 +14,7 @@
 enum statement { MATCH, READ, FIND, STATEMENTS };
 
 #define MATCH_TEXT                                                                                 \
-    "SELECT rowid, bm25(words) AS score FROM words WHERE words MATCH ?1 "                          \
+    "SELECT rowid, ranked(words) AS score FROM words WHERE words MATCH ?1 "                        \
     "ORDER BY score, rowid LIMIT ?2"
 
 static const char *const statement_text[STATEMENTS] = {
@@ -32,6 +34,7 @@ struct gg_docstore {
     pthread_mutex_t lock;
     connection *idle;
     size_t idle_count;
+    gg_row_lengths lengths;
 };
 
 static gg_status refuse(sqlite3 *db, const char *path, gg_error *error)
@@ -66,8 +69,9 @@ static void write_uri(const char *path, gg_buf *uri)
     gg_buf_str(uri, "?immutable=1");
 }
 
-static gg_status prepare(connection *c, const char *path, gg_error *error)
+static gg_status prepare(connection *c, gg_docstore *store, gg_error *error)
 {
+    const char *path = store->path;
     gg_buf uri;
     gg_buf_init(&uri, URI_ROOM);
     write_uri(path, &uri);
@@ -80,6 +84,8 @@ static gg_status prepare(connection *c, const char *path, gg_error *error)
     gg_buf_free(&uri);
     if (status == GG_OK)
         sqlite3_exec(c->db, "PRAGMA mmap_size=" MEGABYTE, NULL, NULL, NULL); /* only for speed */
+    if (status == GG_OK && gg_rank_register(c->db, &store->lengths) != SQLITE_OK)
+        status = refuse(c->db, path, error);
     for (size_t i = 0; i < STATEMENTS && status == GG_OK; i++)
         if (sqlite3_prepare_v3(c->db, statement_text[i], -1, SQLITE_PREPARE_PERSISTENT,
                                &c->statements[i], NULL) != SQLITE_OK)
@@ -102,7 +108,7 @@ static gg_status borrow(gg_docstore *store, connection **out, gg_error *error)
     c = calloc(1, sizeof *c);
     if (!c)
         return gg_fail(error, GG_E_MEMORY, "out of memory for %s", store->path);
-    gg_status status = prepare(c, store->path, error);
+    gg_status status = prepare(c, store, error);
     if (status == GG_OK)
         *out = c;
     else
@@ -126,6 +132,22 @@ static void give_back(gg_docstore *store, connection *c, enum statement used)
         drop(c);
 }
 
+/* Room for the rows' lengths. Without memory they are looked up each time. */
+static gg_status count_rows(gg_docstore *store, connection *c, gg_error *error)
+{
+    sqlite3_stmt *s = NULL;
+    if (sqlite3_prepare_v2(c->db, "SELECT max(row) FROM document", -1, &s, NULL) != SQLITE_OK ||
+        sqlite3_step(s) != SQLITE_ROW) {
+        sqlite3_finalize(s);
+        return refuse(c->db, store->path, error);
+    }
+    size_t count = (size_t)sqlite3_column_int64(s, 0) + 1;
+    sqlite3_finalize(s);
+    store->lengths.of = calloc(count, sizeof *store->lengths.of);
+    store->lengths.count = store->lengths.of ? count : 0;
+    return GG_OK;
+}
+
 gg_status gg_docstore_open(const char *path, gg_docstore **out, gg_error *error)
 {
     connection *first;
@@ -143,9 +165,13 @@ gg_status gg_docstore_open(const char *path, gg_docstore **out, gg_error *error)
         gg_docstore_close(store);
         return status;
     }
+    status = count_rows(store, first, error);
     give_back(store, first, FIND);
-    *out = store;
-    return GG_OK;
+    if (status == GG_OK)
+        *out = store;
+    else
+        gg_docstore_close(store);
+    return status;
 }
 
 void gg_docstore_close(gg_docstore *store)
@@ -158,6 +184,7 @@ void gg_docstore_close(gg_docstore *store)
         drop(c);
     }
     pthread_mutex_destroy(&store->lock);
+    free(store->lengths.of);
     free(store->path);
     free(store);
 }
@@ -174,7 +201,7 @@ gg_status gg_docstore_match(gg_docstore *store, const char *query, size_t k, gg_
     sqlite3_stmt *s = c->statements[MATCH];
     sqlite3_bind_text(s, 1, query, -1, SQLITE_STATIC);
     sqlite3_bind_int64(s, 2, (sqlite3_int64)k);
-    /* FTS5's bm25() is lower for better ones. */
+    /* ranked() is lower for better ones. */
     while ((step = sqlite3_step(s)) == SQLITE_ROW && *count < k)
         out[(*count)++] =
             (gg_hit){.row = sqlite3_column_int64(s, 0), .score = -sqlite3_column_double(s, 1)};

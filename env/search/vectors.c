@@ -5,9 +5,10 @@
 /* Four floats at once, by the compilers' own vectors: plain C would have to be told that sums may
  * be reordered. */
 typedef float four __attribute__((vector_size(16)));
-#define STEP  16
-#define AHEAD 1024 /* floats: by itself the processor does not fetch far enough ahead, and waits   \
-                    */
+#define STEP 16
+#define AHEAD                                                                                      \
+    1024 /* floats: by itself the processor does not fetch far enough ahead, and waits             \
+          */
 
 static float dot(const float *a, const float *b, size_t dims)
 {
