@@ -68,6 +68,7 @@ gg_exit gg_cmd_serve_service(gg_cli *cli);
 gg_exit gg_cmd_shape(gg_cli *cli);
 gg_exit gg_cmd_train(gg_cli *cli);
 gg_exit gg_cmd_version(gg_cli *cli);
+gg_exit gg_cmd_view(gg_cli *cli);
 gg_exit gg_cmd_words_check(gg_cli *cli);
 gg_exit gg_cmd_words_split(gg_cli *cli);
 

@@ -29,6 +29,7 @@ typedef enum gg_cmd_id {
     GG_CMD_RESCORE,
     GG_CMD_SHAPE,
     GG_CMD_REPORT,
+    GG_CMD_VIEW,
     GG_CMD_PREFLIGHT,
     GG_CMD_JOB_LIST,
     GG_CMD_JOB_DESCRIBE,
@@ -152,6 +153,8 @@ typedef enum gg_opt_id {
     GG_OPT_REPORT_FILE,
     GG_OPT_REPORT_PLAYS,
     GG_OPT_NO_PLOTS,
+    GG_OPT_VIEW_FILTER,
+    GG_OPT_VIEW_ID,
     /* serve */
     GG_OPT_POLICY,
     GG_OPT_LISTEN_POLICY,
