@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define FIRST_IDS   256
-#define PHRASES_MAX 4096 /* a vocabulary stays small: ids travel in every reply */
+#define PHRASES_MAX (1u << 18) /* a vocabulary stays small: ids travel in every reply */
 #define NO_NODE     (-1)
 #define NO_ID       (-1)
 #define BYTE_VALUES 256
@@ -39,7 +39,7 @@ struct gg_tokenizer {
     int32_t *branches;
     size_t branch_count, branch_room;
     int32_t roots[BYTE_VALUES];
-    bool letter[BYTE_VALUES]; /* ASCII letters, and bytes of longer UTF-8 characters */
+    bool letter[BYTE_VALUES]; /* ASCII letters, bytes of longer UTF-8 characters, perhaps digits */
     char bytes[BYTE_VALUES][2];
 };
 
@@ -74,7 +74,26 @@ void gg_ids_free(gg_ids *ids)
     *ids = (gg_ids){0};
 }
 
-static bool usable(const char *text)
+static bool is_lower(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+/* Anything but a row of plain words: that could stand in a query. */
+static bool usable_beside_words(const char *text)
+{
+    size_t at = *text == ' ';
+    size_t run = at;
+    while (is_lower(text[run]))
+        run++;
+    if (!text[run])
+        return run > at;
+    while (is_lower(text[run]) || text[run] == ' ')
+        run++;
+    return text[run] != '\0';
+}
+
+static bool usable_beside_letters(const char *text)
 {
     size_t run = 0;
     while (text[run] >= 'a' && text[run] <= 'z')
@@ -92,16 +111,40 @@ static int by_text(const void *a, const void *b)
     return order ? order : (x->len > y->len) - (x->len < y->len);
 }
 
-static bool known(const gg_tokenizer *t, const char *text, size_t len)
+/* Equal texts in the order in which they were given: `id` is that place. */
+static int by_text_and_place(const void *a, const void *b)
 {
-    for (size_t i = 0; i < t->count; i++)
-        if (t->phrases[i].len == len && memcmp(t->phrases[i].text, text, len) == 0)
-            return true;
-    return false;
+    const phrase *x = a, *y = b;
+    int order = by_text(x, y);
+    return order ? order : (x->id > y->id) - (x->id < y->id);
 }
 
-static bool copy_phrases(gg_tokenizer *t, const char *const *texts, size_t count)
+static int by_place(const void *a, const void *b)
 {
+    const phrase *x = a, *y = b;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+/* Leaves the first of each text in t->phrases, in the order given. */
+static void drop_repeats(gg_tokenizer *t)
+{
+    size_t kept = 0;
+    qsort(t->phrases, t->count, sizeof *t->phrases, by_text_and_place);
+    for (size_t i = 0; i < t->count; i++) {
+        if (kept && by_text(&t->phrases[kept - 1], &t->phrases[i]) == 0)
+            free(t->phrases[i].text);
+        else
+            t->phrases[kept++] = t->phrases[i];
+    }
+    t->count = kept;
+    qsort(t->phrases, t->count, sizeof *t->phrases, by_place);
+}
+
+static bool copy_phrases(gg_tokenizer *t, gg_tokenizer_kind kind, const char *const *texts,
+                         size_t count)
+{
+    bool (*usable)(const char *) =
+        kind == GG_TOKENIZER_WORDS ? usable_beside_words : usable_beside_letters;
     t->phrases = calloc(count + 1, sizeof *t->phrases);
     t->sorted = calloc(count + 1, sizeof *t->sorted);
     /* A radix tree has at most one branching node a phrase beside the phrase's own. */
@@ -110,15 +153,17 @@ static bool copy_phrases(gg_tokenizer *t, const char *const *texts, size_t count
         return false;
     for (size_t i = 0; i < count; i++) {
         size_t len = strlen(texts[i]);
-        if (!usable(texts[i]) || known(t, texts[i], len))
+        if (!usable(texts[i]))
             continue;
         char *text = malloc(len + 1);
         if (!text)
             return false;
         memcpy(text, texts[i], len + 1);
-        t->phrases[t->count] = (phrase){text, len, GG_TOKEN_PHRASES + (int32_t)t->count};
-        t->count++;
+        t->phrases[t->count++] = (phrase){text, len, (int32_t)i};
     }
+    drop_repeats(t);
+    for (size_t i = 0; i < t->count; i++)
+        t->phrases[i].id = GG_TOKEN_PHRASES + (int32_t)i;
     memcpy(t->sorted, t->phrases, t->count * sizeof *t->sorted);
     qsort(t->sorted, t->count, sizeof *t->sorted, by_text);
     return true;
@@ -200,21 +245,22 @@ static bool build_tree(gg_tokenizer *t)
     return true;
 }
 
-gg_status gg_tokenizer_new(const char *const *phrases, size_t count, gg_tokenizer **out,
-                           gg_error *error)
+gg_status gg_tokenizer_new(gg_tokenizer_kind kind, const char *const *phrases, size_t count,
+                           gg_tokenizer **out, gg_error *error)
 {
     *out = NULL;
     if (count > PHRASES_MAX)
-        return gg_fail(error, GG_E_LIMIT, "a tokenizer takes at most %d phrases, not %zu",
+        return gg_fail(error, GG_E_LIMIT, "a tokenizer takes at most %u phrases, not %zu",
                        PHRASES_MAX, count);
     gg_tokenizer *t = calloc(1, sizeof *t);
     if (!t)
         return gg_fail(error, GG_E_MEMORY, "not enough memory for the tokenizer");
     for (int b = 0; b < BYTE_VALUES; b++) {
         t->bytes[b][0] = (char)b;
-        t->letter[b] = (b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z') || b >= 0x80;
+        t->letter[b] = (b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z') || b >= 0x80 ||
+                       (kind == GG_TOKENIZER_WORDS && b >= '0' && b <= '9');
     }
-    if (!copy_phrases(t, phrases, count) || !build_tree(t)) {
+    if (!copy_phrases(t, kind, phrases, count) || !build_tree(t)) {
         gg_tokenizer_free(t);
         return gg_fail(error, GG_E_MEMORY, "not enough memory for the tokenizer");
     }
@@ -242,11 +288,9 @@ int32_t gg_tokenizer_size(const gg_tokenizer *t)
 
 int32_t gg_tokenizer_find(const gg_tokenizer *t, const char *text)
 {
-    size_t len = strlen(text);
-    for (size_t i = 0; i < t->count; i++)
-        if (t->phrases[i].len == len && memcmp(t->phrases[i].text, text, len) == 0)
-            return t->phrases[i].id;
-    return NO_ID;
+    const phrase wanted = {(char *)(uintptr_t)text, strlen(text), NO_ID};
+    const phrase *found = bsearch(&wanted, t->sorted, t->count, sizeof *t->sorted, by_text);
+    return found ? found->id : NO_ID;
 }
 
 const char *gg_tokenizer_text(const gg_tokenizer *t, int32_t id, size_t *len)

@@ -5,8 +5,11 @@
  * fixed phrases. Text becomes tokens by greedy longest match; every text comes back byte for byte.
  *
  * A phrase never matches inside a run of letters: where it begins (ends) with a letter, no letter
- * stands before (after) it. So a played word is always single letters. Special tokens never come
- * out of text, whatever it holds: only the chat template writes them.
+ * stands before (after) it. Special tokens never come out of text, whatever it holds: only the chat
+ * template writes them.
+ *
+ * There are two kinds. One writes a played word as single letters. The other has words as tokens,
+ * with and without a blank before them; digits count as letters there.
  *
  * Ownership: the phrases are copied. A tokenizer is immutable and shared by threads.
  */
@@ -51,10 +54,13 @@ void gg_ids_free(gg_ids *ids);
 
 typedef struct gg_tokenizer gg_tokenizer;
 
-/* Phrases get ids in the order given. Left out are repeats, phrases of one byte, and those that a
- * lower-case word opens unless it goes on with '_' or ' ': they could swallow a played word. */
-gg_status gg_tokenizer_new(const char *const *phrases, size_t count, gg_tokenizer **out,
-                           gg_error *error);
+typedef enum gg_tokenizer_kind { GG_TOKENIZER_LETTERS, GG_TOKENIZER_WORDS } gg_tokenizer_kind;
+
+/* Phrases get ids in the order given. Repeats are left out, and what could swallow a word that a
+ * policy wrote. LETTERS: phrases of one byte, and those that a lower-case word opens unless it goes
+ * on with '_' or ' '. WORDS: phrases of nothing but blanks and several lower-case words. */
+gg_status gg_tokenizer_new(gg_tokenizer_kind kind, const char *const *phrases, size_t count,
+                           gg_tokenizer **out, gg_error *error);
 void gg_tokenizer_free(gg_tokenizer *tokenizer);
 
 int32_t gg_tokenizer_size(const gg_tokenizer *tokenizer); /* number of ids */

@@ -144,7 +144,8 @@ gg_status gg_vocabulary_init(gg_vocabulary *v, gg_error *error)
         for (size_t i = 0; i < list->count; i++)
             all[i] = list->text[i];
         memcpy(all + list->count, game, game_count * sizeof *all);
-        status = gg_tokenizer_new(all, list->count + game_count, &v->tokenizer, error);
+        status = gg_tokenizer_new(GG_TOKENIZER_LETTERS, all, list->count + game_count,
+                                  &v->tokenizer, error);
     }
     free(all);
     free(list);

@@ -75,7 +75,9 @@ static void test_longest_match(void **state)
         {"a\xc3\xa9t", "[a][\xc3][\xa9][t]"}, /* bytes of longer characters count as letters */
     };
     gg_tokenizer *t;
-    assert_int_equal(gg_tokenizer_new(phrases, sizeof phrases / sizeof *phrases, &t, NULL), GG_OK);
+    assert_int_equal(
+        gg_tokenizer_new(GG_TOKENIZER_LETTERS, phrases, sizeof phrases / sizeof *phrases, &t, NULL),
+        GG_OK);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char out[TEXT_MAX];
         show(t, cases[i].text, out, sizeof out);
@@ -89,13 +91,13 @@ static void test_numbering(void **state)
     (void)state;
     static const char *const phrases[] = {"A b", "x", "A b", "guess", "C d"};
     gg_tokenizer *t;
-    assert_int_equal(gg_tokenizer_new(phrases, 5, &t, NULL), GG_OK);
+    assert_int_equal(gg_tokenizer_new(GG_TOKENIZER_LETTERS, phrases, 5, &t, NULL), GG_OK);
     assert_int_equal(gg_tokenizer_size(t), GG_TOKEN_PHRASES + 2);
     assert_int_equal(gg_tokenizer_find(t, "A b"), GG_TOKEN_PHRASES);
     assert_int_equal(gg_tokenizer_find(t, "C d"), GG_TOKEN_PHRASES + 1);
     assert_int_equal(gg_tokenizer_find(t, "guess"), -1);
     gg_tokenizer_free(t);
-    assert_int_equal(gg_tokenizer_new(NULL, 0, &t, NULL), GG_OK);
+    assert_int_equal(gg_tokenizer_new(GG_TOKENIZER_LETTERS, NULL, 0, &t, NULL), GG_OK);
     assert_int_equal(gg_tokenizer_size(t), GG_TOKEN_PHRASES);
     gg_tokenizer_free(t);
     gg_tokenizer_free(NULL);
