@@ -191,7 +191,7 @@ static void announce(const gg_training *t)
               gg_buf_cstr(&t->dir));
     if (t->service)
         gg_remark(t->cli,
-                  "trained is an embedded policy, a tiny letter-by-letter player and no language "
+                  "trained is an embedded policy, a tiny player and no language "
                   "model, by our own "
                   "service on %s",
                   gg_service_url(t->service));

@@ -7,6 +7,7 @@
 #include "policy/letters_policy.h"
 #include "policy/reply.h"
 #include "policy/retriever.h"
+#include "policy/seeker.h"
 #include "policy/template.h"
 
 #define LIST_ROOM 256 /* bytes of the list of names in an error sentence */
@@ -17,12 +18,12 @@ static const gg_policy_api *const policies[] = {
     &gg_letters_policy,        &gg_solver_policies[0],    &gg_solver_policies[1],
     &gg_solver_policies[2],    &gg_solver_policies[3],    &gg_solver_policies[4],
     &gg_solver_policies[5],    &gg_retriever_policies[0], &gg_retriever_policies[1],
-    &gg_retriever_policies[2],
+    &gg_retriever_policies[2], &gg_seeker_policy,
 };
 #define POLICIES (sizeof policies / sizeof *policies)
 static const char *const policy_names[POLICIES + 1] = {
     "letters", "random", "consistent", "entropy", "buckets", "expected",
-    "minimax", "bm25",   "vector",     "hybrid",  NULL,
+    "minimax", "bm25",   "vector",     "hybrid",  "seeker",  NULL,
 };
 
 static const struct effort {

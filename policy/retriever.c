@@ -40,8 +40,8 @@ static gg_status open_retriever(const gg_policy_api *api, const char *settings, 
     retriever *r = calloc(1, sizeof *r);
     if (!r)
         return gg_fail(error, GG_E_MEMORY, "not enough memory for a baseline");
-    gg_status status =
-        gg_tokenizer_new(phrases, sizeof phrases / sizeof *phrases, &r->tokenizer, error);
+    gg_status status = gg_tokenizer_new(GG_TOKENIZER_LETTERS, phrases,
+                                        sizeof phrases / sizeof *phrases, &r->tokenizer, error);
     r->common.tokenizer = r->tokenizer;
     if (status == GG_OK)
         *out = &r->common;

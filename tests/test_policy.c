@@ -410,7 +410,11 @@ static void test_opening(void **state)
     }
     for (const char *const *name = gg_policy_names(); *name; name++) {
         gg_policy *p;
-        assert_int_equal(gg_policy_open(*name, NULL, &p, NULL), GG_OK);
+        gg_error error = {0};
+        if (gg_policy_open(*name, NULL, &p, &error) != GG_OK) { /* seeker needs an index */
+            assert_non_null(strstr(error.text, "--env-set"));
+            continue;
+        }
         assert_string_equal(gg_policy_name(p), *name);
         gg_policy_close(p);
     }
