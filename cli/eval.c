@@ -8,6 +8,7 @@
 #include "cli/mlflow.h"
 #include "cli/plan.h"
 #include "cli/term.h"
+#include "core/file.h"
 
 #define EFFORTS_MAX 8
 #define EFFORT_ROOM 16
@@ -44,6 +45,20 @@ static const char *split_of(const session *s)
     return s->groups ? "train" : "test";
 }
 
+/* A list that ships with the program is called so, and another one, given or a game's own, by its
+ * path. */
+static void name_list(session *s)
+{
+    gg_buf data;
+    gg_buf_init(&data, PATH_ROOM);
+    bool shipped = gg_data_path("wordlists/", &data, NULL) == GG_OK &&
+                   strncmp(s->tasks.path, gg_buf_cstr(&data), data.len) == 0 &&
+                   !gg_opt_given(s->cli->opts, GG_OPT_TASKS);
+    gg_buf_free(&data);
+    snprintf(s->shipped, sizeof s->shipped, "the shipped %s split", split_of(s));
+    s->list_name = shipped ? s->shipped : s->tasks.path;
+}
+
 static gg_status open_session(session *s, gg_error *error)
 {
     const gg_opts *opts = s->cli->opts;
@@ -61,8 +76,8 @@ static gg_status open_session(session *s, gg_error *error)
         status = gg_cli_reward(s->cli, s->game, &s->reward, error);
     if (status == GG_OK)
         status = gg_cli_tasks(s->cli, s->game, split_of(s), &s->tasks, error);
-    snprintf(s->shipped, sizeof s->shipped, "the shipped %s split", split_of(s));
-    s->list_name = gg_opt_given(opts, GG_OPT_TASKS) ? s->tasks.path : s->shipped;
+    if (status == GG_OK)
+        name_list(s);
     if (status == GG_OK && s->groups)
         status = gg_advantage_parse(gg_opt_text(opts, GG_OPT_ADVANTAGE), &s->advantage, error);
     if (status == GG_OK)

@@ -30,6 +30,16 @@ static const char *range(gg_interval i, char out[CELL_ROOM])
     return out;
 }
 
+/* The same of a measure, which is shown as a number. */
+static const char *number_range(gg_interval i, char out[CELL_ROOM])
+{
+    if (isnan(i.low) || isnan(i.high))
+        snprintf(out, CELL_ROOM, "-");
+    else
+        snprintf(out, CELL_ROOM, "%.4f to %.4f", i.low, i.high);
+    return out;
+}
+
 static const char *number(double value, int digits, char out[CELL_ROOM])
 {
     if (isnan(value))
@@ -115,7 +125,7 @@ static void tell_rates(const gg_figures *f, gg_buf *out)
     gg_buf_char(out, '\n');
     if (measure_differs(f))
         gg_buf_printf(out, "%-13s %-8s %s (95 %%)\n", f->measure_name,
-                      number(f->measure_mean, 4, a), range(f->measure_interval, b));
+                      number(f->measure_mean, 4, a), number_range(f->measure_interval, b));
     gg_buf_printf(out, "failures      %-8s %lld forfeited, %lld truncated\n",
                   percent(f->failure_rate, a), (long long)f->by_outcome[GG_FORFEITED],
                   (long long)f->by_outcome[GG_TRUNCATED]);

@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")/../.."
 if [ $# -eq 0 ]; then
-    set -- env agent net rescore train
+    set -- env agent net rescore search train
     [ -n "${BENCH_QUICK:-}" ] || set -- "$@" policy
 fi
 printf '{"machine": {"processor": "%s", "cores": %s, "date": "%s", "load_before": "%s"}' \
