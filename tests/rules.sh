@@ -27,6 +27,9 @@ none 'the library never exits' "$library" '\b(exit|_exit|_Exit|abort|quick_exit)
 none 'this room does not know which game is played' 'core|net|agent|train|rl|report|service' \
     '(^|[^A-Za-z0-9_])([Ww]ords?|[Gg]uess(es)?|guess_word|n[Dd][Cc][Gg]|NDCG|[Bb][Mm]25)($|[^A-Za-z0-9_])'
 
+none 'this room does not know the search game' 'core|net|agent|train|rl|report|service' \
+    'bm25_search|vector_search|submit_ranking|env/search|env/guess'
+
 # may ROOM ROOMS...: what a room's files may include besides their own and the public headers
 may() {
     room=$1
