@@ -93,8 +93,15 @@ static bool is_inverted(const gg_rescore_group *g, size_t reward)
     return most > least;
 }
 
+static int by_id(const void *a, const void *b)
+{
+    return strverscmp(((const gg_rescore_member *)a)->id, ((const gg_rescore_member *)b)->id);
+}
+
 static void close_group(gg_rescore *r, const gg_rescore_group *g)
 {
+    /* Sums depend on the order to the last bit, and plays end in any. */
+    qsort(g->members, g->count, sizeof *g->members, by_id);
     if (g->errored || g->count < r->group_size) {
         r->figures.refused += g->errored;
         r->figures.incomplete += !g->errored;
@@ -112,8 +119,11 @@ static void close_group(gg_rescore *r, const gg_rescore_group *g)
         }
         bin_advantages(g, i, t->advantages);
         t->inverted_groups += is_inverted(g, i);
-        if (solved == 0 && t->unsolved_signal++ == 0)
-            memcpy(t->unsolved_example, g->members[0].id, GG_RESCORE_ID);
+        if (solved == 0) {
+            t->unsolved_signal++;
+            if (!*t->unsolved_example || strverscmp(g->members[0].id, t->unsolved_example) < 0)
+                memcpy(t->unsolved_example, g->members[0].id, GG_RESCORE_ID);
+        }
     }
 }
 
@@ -190,9 +200,11 @@ static gg_status add_to_group(gg_rescore *r, const gg_episode *e, const double *
 
 /* Taking plays in. */
 
+/* Of equals the first by step, group and sample, whatever order the plays ended in. */
 static void keep_if(bool better, gg_rescore_example *example, const gg_episode *e, double reward)
 {
-    if (*example->id && !better)
+    bool first = reward == example->reward && strverscmp(e->id, example->id) < 0;
+    if (*example->id && !better && !first)
         return;
     keep_id(example->id, e);
     example->reward = reward;

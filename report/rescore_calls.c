@@ -111,7 +111,9 @@ static void add_worth(gg_rescore_part *part, const gg_episode *e, double worth)
     part->calls++;
     part->paid += worth > 0;
     part->sum += worth;
-    if (worth > part->most.reward) {
+    bool first =
+        worth == part->most.reward && *part->most.id && strverscmp(e->id, part->most.id) < 0;
+    if (worth > part->most.reward || first) {
         snprintf(part->most.id, sizeof part->most.id, "%s", e->id);
         part->most.reward = worth;
     }

@@ -234,7 +234,7 @@ static void holes_by_hand(void **state)
     } rows[] = {
         {CLOSE, GG_HOLE_FORFEIT_BEATS_PLAY, 0, 0, "s0-g2-0", "", "given up earned 0.4"},
         {CLOSE, GG_HOLE_UNSOLVED_SIGNAL, 1, 2, "s0-g2-0", "", "1 of 2 groups"},
-        {MOVES, GG_HOLE_LOSS_BEATS_SOLVE, 0, 4, "s0-g1-1", "", "a lost play earned 0.6"},
+        {MOVES, GG_HOLE_LOSS_BEATS_SOLVE, 0, 4, "s0-g0-1", "", "a lost play earned 0.6"},
         /* crane again: 0.1 for the move, 0.3 off */
         {MOVES, GG_HOLE_REPETITION, 5, 5, "s0-g1-0", "moves", "-0.2 a call"},
         {CALLS, GG_HOLE_REPETITION, 5, 5, "s0-g1-0", "calls", "up to 0.1 for one"},
