@@ -188,14 +188,32 @@ static void show(void *context, const char *stage, size_t done, size_t total)
                 done == total ? "\r\x1b[K" : "");
 }
 
+/* *out is NULL for the built-in embedding. */
+static gg_status take_remote(const job *j, gg_remote *remote, const gg_remote **out,
+                             gg_error *error)
+{
+    const char *url = gg_opt_text(j->cli->opts, GG_OPT_EMBED_URL);
+    const char *model = gg_opt_text(j->cli->opts, GG_OPT_EMBED_MODEL);
+    *out = url ? remote : NULL;
+    if (!url != !model)
+        return gg_fail(error, GG_E_CONFIG, "--embed-url and --embed-model go together");
+    return url ? gg_remote_make(url, model, remote, error) : GG_OK;
+}
+
 static gg_status build(job *j, gg_error *error)
 {
+    gg_remote own;
+    const gg_remote *remote;
+    gg_status status = take_remote(j, &own, &remote, error);
+    if (status != GG_OK)
+        return status;
     const gg_index_plan plan = {.corpus = j->corpus,
                                 .corpus_count = j->corpus_count,
                                 .dir = gg_opt_text(j->cli->opts, GG_OPT_INDEX_OUTPUT),
+                                .remote = remote,
                                 .progress = show,
                                 .context = j->cli};
-    gg_status status = gg_index_build(&plan, &j->built, error);
+    status = gg_index_build(&plan, &j->built, error);
     if (gg_term_is_tty(stderr) && !gg_opt_flag(j->cli->opts, GG_OPT_QUIET))
         fputs("\r\x1b[K", stderr);
     if (status != GG_OK)

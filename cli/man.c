@@ -110,6 +110,7 @@ static void put_environment(FILE *stream)
         {"REASONING_EFFORT", "as --reasoning-effort"},
         {"GUESSGYM_API_KEY, OPENAI_API_KEY", "the endpoint's key; never written anywhere"},
         {"GUESSGYM_DATA", "folder of the shipped word lists"},
+        {"GUESSGYM_EMBED_API_KEY", "bearer key of the server of embeddings (index --embed-url)"},
         {"NO_COLOR, FORCE_COLOR, COLUMNS", "as usual"},
         {"HTTP_PROXY, HTTPS_PROXY, NO_PROXY", "as usual, for endpoints"},
     };

@@ -306,6 +306,10 @@ static const gg_opt rows[GG_OPT_COUNT] = {
     "corpus"},
 [GG_OPT_QRELS] = {"qrels", NULL, 0, GG_VALUE_FILE, "FILE", NULL, NULL, 0, 0, 0, TASK, BIT(INDEX), NULL,
     "judgments, BEIR's or TREC's; FILE.tsv becomes FILE.jsonl in the index"},
+[GG_OPT_EMBED_URL] = {"embed-url", NULL, 0, GG_VALUE_TEXT, "URL", NULL, NULL, 0, 0, 0, TASK, BIT(INDEX), NULL,
+    "vectors from an OpenAI-compatible server at this base URL ($GUESSGYM_EMBED_API_KEY); default: the built-in hashing"},
+[GG_OPT_EMBED_MODEL] = {"embed-model", NULL, 0, GG_VALUE_TEXT, "NAME", NULL, NULL, 0, 0, 0, TASK, BIT(INDEX), NULL,
+    "its model"},
 [GG_OPT_INDEX_OUTPUT] = {"output", NULL, 'o', GG_VALUE_FOLDER, "DIR", NULL, NULL, 0, 0, GG_OPT_NEEDED,
     RUN, BIT(INDEX), NULL, "folder of the index"},
 

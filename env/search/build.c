@@ -8,14 +8,14 @@
 #include <unistd.h>
 
 #include "core/file.h"
-#include "core/json.h"
+#include "env/search/about.h"
 #include "env/search/embed.h"
 #include "env/search/index.h"
 
 #define PATH_ROOM 4096
-#define ABOUT_MAX 65536
 #define BATCH     1000 /* documents between two commits, and between two words of progress */
-#define ROW_BYTES (GG_EMBED_DIMS * sizeof(float))
+#define ROWS_MAX  (64u << 20)
+#define TEXTS_MAX (GG_REMOTE_BATCH * (size_t)GG_DOCUMENT_MAX)
 
 typedef struct builder {
     const gg_index_plan *plan;
@@ -24,7 +24,10 @@ typedef struct builder {
     gg_docstore_writer *store;
     gg_features *features;
     int vectors; /* descriptor, -1 = closed */
+    gg_about about;
     gg_buf path, rows;
+    gg_buf texts; /* to be sent for embedding */
+    size_t ends[GG_REMOTE_BATCH], waiting;
 } builder;
 
 static const char *path_of(builder *b, const char *name)
@@ -44,58 +47,58 @@ static void tell(const builder *b, const char *stage, size_t done)
 
 static gg_status write_about(builder *b, bool finished, gg_error *error)
 {
-    gg_buf text;
-    gg_buf_init(&text, ABOUT_MAX);
-    gg_buf_printf(&text,
-                  "{\"schema\":\"%s\",\"corpus\":\"%s\",\"documents\":%zu,\"embedding\":\"%s\","
-                  "\"dimensions\":%d,\"finished\":%s}\n",
-                  GG_INDEX_SCHEMA, b->corpus.digest, b->corpus.document_count, GG_EMBED_NAME,
-                  GG_EMBED_DIMS, finished ? "true" : "false");
-    gg_status status = gg_buf_status(&text, "index.json", error);
-    if (status == GG_OK)
-        status = gg_file_write(path_of(b, "index.json"), gg_buf_cstr(&text), text.len, error);
-    gg_buf_free(&text);
-    return status;
+    b->about.finished = finished;
+    return gg_about_write(path_of(b, "index.json"), &b->about, error);
 }
 
-static gg_status compare_about(const builder *b, const cJSON *root, bool *finished, gg_error *error)
+/* Asks for one vector, to see how long they are. */
+static gg_status ask_dims(builder *b, gg_error *error)
 {
-    const char *schema = gg_json_text(root, "schema"), *corpus = gg_json_text(root, "corpus");
-    const char *embedding = gg_json_text(root, "embedding");
-    if (!schema || strcmp(schema, GG_INDEX_SCHEMA) != 0 || !embedding ||
-        strcmp(embedding, GG_EMBED_NAME) != 0)
-        return gg_fail(error, GG_E_CONFIG,
-                       "%s holds an index of another version; give another folder with -o",
-                       b->plan->dir);
-    if (!corpus || strcmp(corpus, b->corpus.digest) != 0)
+    float row[GG_REMOTE_DIMS_MAX];
+    const gg_text text = {"dimensions", strlen("dimensions")};
+    return b->about.by_remote ? gg_remote_embed(&b->about.remote, &text, 1, row, GG_REMOTE_DIMS_MAX,
+                                                &b->about.remote.dims, error)
+                              : GG_OK;
+}
+
+static bool is_same(const gg_about *a, const gg_about *b)
+{
+    return a->by_remote == b->by_remote && strcmp(a->remote.model, b->remote.model) == 0;
+}
+
+/* Goes on with what the folder holds, from the address that is given now. */
+static gg_status compare_about(builder *b, const gg_about *found, bool *finished, gg_error *error)
+{
+    if (strcmp(found->corpus, b->about.corpus) != 0)
         return gg_fail(error, GG_E_CONFIG,
                        "%s holds the index of another corpus (or the corpus has changed); give "
                        "another folder with -o, or remove this one",
                        b->plan->dir);
-    gg_json_bool(root, "finished", finished);
-    return GG_OK;
+    if (!is_same(found, &b->about))
+        return gg_fail(error, GG_E_CONFIG,
+                       "%s holds an index with other embeddings; give another folder with -o, or "
+                       "remove this one",
+                       b->plan->dir);
+    *finished = found->finished;
+    b->about.remote.dims = found->remote.dims;
+    return strcmp(found->remote.url, b->about.remote.url) == 0 ? GG_OK
+                                                               : write_about(b, *finished, error);
 }
 
 /* Same corpus as the folder's, or none there yet. */
 static gg_status check_folder(builder *b, bool *finished, gg_error *error)
 {
-    gg_buf text;
-    cJSON *root = NULL;
+    gg_about found;
     const char *path = path_of(b, "index.json");
-    if (access(path, F_OK) != 0)
-        return access(path_of(b, "documents.db"), F_OK) == 0
-                   ? gg_fail(error, GG_E_CONFIG, "%s holds a database that is not an index's",
-                             b->plan->dir)
-                   : write_about(b, false, error);
-    gg_buf_init(&text, ABOUT_MAX);
-    gg_status status = gg_file_read(path, &text, error);
-    if (status == GG_OK)
-        status = gg_json_parse(gg_buf_cstr(&text), text.len, &root, error);
-    if (status == GG_OK)
-        status = compare_about(b, root, finished, error);
-    cJSON_Delete(root);
-    gg_buf_free(&text);
-    return status;
+    if (access(path, F_OK) == 0) {
+        gg_status status = gg_about_read(path, &found, error);
+        return status == GG_OK ? compare_about(b, &found, finished, error) : status;
+    }
+    if (access(path_of(b, "documents.db"), F_OK) == 0)
+        return gg_fail(error, GG_E_CONFIG, "%s holds a database that is not an index's",
+                       b->plan->dir);
+    gg_status status = ask_dims(b, error);
+    return status == GG_OK ? write_about(b, false, error) : status;
 }
 
 /* Stage 1: documents and full text. */
@@ -184,19 +187,61 @@ static gg_status embed_one(void *context, const gg_document *d, size_t number, g
     return flush_rows(b, error);
 }
 
+/* Asks for what is waiting, and writes it: a kill costs one request's texts. */
+static gg_status flush_texts(builder *b, gg_error *error)
+{
+    const size_t row = gg_about_row(&b->about);
+    gg_text texts[GG_REMOTE_BATCH];
+    gg_status status = gg_buf_status(&b->texts, "texts to be embedded", error);
+    if (status != GG_OK || !b->waiting)
+        return status;
+    float *rows = malloc(b->waiting * row * sizeof *rows);
+    if (!rows)
+        return gg_fail(error, GG_E_MEMORY, "out of memory for an index's vectors");
+    for (size_t i = 0, from = 0; i < b->waiting; from = b->ends[i++])
+        texts[i] = (gg_text){b->texts.data + from, b->ends[i] - from};
+    status = gg_remote_embed(&b->about.remote, texts, b->waiting, rows, row, NULL, error);
+    if (status == GG_OK) {
+        gg_buf_add(&b->rows, rows, b->waiting * row * sizeof *rows);
+        status = flush_rows(b, error);
+    }
+    free(rows);
+    gg_buf_reset(&b->texts);
+    b->waiting = 0;
+    return status;
+}
+
+static gg_status send_one(void *context, const gg_document *d, size_t number, gg_error *error)
+{
+    builder *b = context;
+    size_t most = d->text.len < GG_REMOTE_TEXT ? d->text.len : GG_REMOTE_TEXT;
+    if (d->title.len)
+        gg_buf_add(&b->texts, d->title.data, d->title.len);
+    gg_buf_str(&b->texts, d->title.len && most ? "\n" : "");
+    if (most)
+        gg_buf_add(&b->texts, d->text.data, most);
+    b->ends[b->waiting++] = b->texts.len;
+    if (b->waiting < GG_REMOTE_BATCH)
+        return GG_OK;
+    tell(b, "vectors", number + 1);
+    return flush_texts(b, error);
+}
+
 static gg_status embed_all(builder *b, gg_error *error)
 {
     const char *path = path_of(b, "vectors.bin");
+    const size_t bytes = gg_about_row(&b->about) * sizeof(float);
     b->vectors = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     off_t size = b->vectors < 0 ? -1 : lseek(b->vectors, 0, SEEK_END);
-    size_t whole = size < 0 ? 0 : (size_t)size / ROW_BYTES;
+    size_t whole = size < 0 ? 0 : (size_t)size / bytes;
     /* A kill may have torn the last row. */
-    if (size < 0 || ftruncate(b->vectors, (off_t)(whole * ROW_BYTES)) != 0 ||
+    if (size < 0 || ftruncate(b->vectors, (off_t)(whole * bytes)) != 0 ||
         lseek(b->vectors, 0, SEEK_END) < 0)
         return gg_fail(error, GG_E_IO, "cannot write %s: %s", path, strerror(errno));
-    gg_status status = gg_corpus_each(&b->corpus, whole, embed_one, b, error);
+    gg_status status =
+        gg_corpus_each(&b->corpus, whole, b->about.by_remote ? send_one : embed_one, b, error);
     if (status == GG_OK)
-        status = flush_rows(b, error);
+        status = b->about.by_remote ? flush_texts(b, error) : flush_rows(b, error);
     if (status == GG_OK && fsync(b->vectors) != 0)
         status = gg_fail(error, GG_E_IO, "cannot write %s: %s", path_of(b, "vectors.bin"),
                          strerror(errno));
@@ -241,9 +286,15 @@ gg_status gg_index_build(const gg_index_plan *plan, gg_index_built *out, gg_erro
     if (status != GG_OK)
         return status;
     gg_buf_init(&b.path, PATH_ROOM);
-    gg_buf_init(&b.rows, BATCH * ROW_BYTES);
+    gg_buf_init(&b.rows, ROWS_MAX);
+    gg_buf_init(&b.texts, TEXTS_MAX);
     out->documents = b.corpus.document_count;
     memcpy(out->corpus, b.corpus.digest, sizeof out->corpus);
+    b.about.documents = b.corpus.document_count;
+    memcpy(b.about.corpus, b.corpus.digest, sizeof b.about.corpus);
+    b.about.by_remote = plan->remote != NULL;
+    if (plan->remote)
+        b.about.remote = *plan->remote;
     status = gg_dir_make(plan->dir, error);
     if (status == GG_OK)
         status = lock_folder(&b, &lock, error);
@@ -257,6 +308,7 @@ gg_status gg_index_build(const gg_index_plan *plan, gg_index_built *out, gg_erro
     gg_features_free(b.features);
     gg_buf_free(&b.path);
     gg_buf_free(&b.rows);
+    gg_buf_free(&b.texts);
     gg_corpus_close(&b.corpus);
     return status;
 }

@@ -4,12 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/file.h"
-#include "core/json.h"
+#include "env/search/about.h"
 #include "env/search/embed.h"
 
 #define PATH_ROOM    4096
-#define ABOUT_MAX    65536
 #define WORDS_MAX    64    /* different words of a question that are searched for */
 #define WORD_ROOM    64    /* bytes of a word */
 #define MATCH_ROOM   16384 /* bytes of the query in FTS5's language */
@@ -26,7 +24,7 @@ typedef struct kept {
 } kept;
 
 struct gg_index {
-    size_t documents;
+    gg_about about;
     gg_docstore *store;
     gg_features *features;
     gg_vectors vectors;
@@ -43,43 +41,14 @@ static gg_status add_path(const char *dir, const char *name, gg_buf *out, gg_err
 
 /* Opening. */
 
-static gg_status check_about(const char *path, const cJSON *root, size_t *documents,
-                             gg_error *error)
+static gg_status read_about(const char *path, gg_about *out, gg_error *error)
 {
-    const char *schema = gg_json_text(root, "schema");
-    const char *embedding = gg_json_text(root, "embedding");
-    int64_t count = 0;
-    bool finished = false;
-    if (!schema || strcmp(schema, GG_INDEX_SCHEMA) != 0 || !embedding ||
-        strcmp(embedding, GG_EMBED_NAME) != 0)
-        return gg_fail(error, GG_E_CONFIG,
-                       "%s is not of this version; build the index again with guessgym index",
-                       path);
-    gg_json_bool(root, "finished", &finished);
-    if (!finished || !gg_json_int(root, "documents", &count) || count < 1)
-        return gg_fail(error, GG_E_CONFIG,
-                       "%s says that the index is not finished; give the same guessgym index "
-                       "command again to go on with it",
-                       path);
-    *documents = (size_t)count;
-    return GG_OK;
-}
-
-static gg_status read_about(const char *path, size_t *documents, gg_error *error)
-{
-    gg_buf text;
-    cJSON *root = NULL;
-    gg_buf_init(&text, ABOUT_MAX);
-    gg_status status = gg_file_read(path, &text, error);
-    if (status == GG_E_IO)
+    gg_status status = gg_about_read(path, out, error);
+    if (status == GG_OK && !out->finished)
         status = gg_fail(error, GG_E_CONFIG,
-                         "there is no index at %s; make one with guessgym index", path);
-    if (status == GG_OK)
-        status = gg_json_parse(gg_buf_cstr(&text), text.len, &root, error);
-    if (status == GG_OK)
-        status = check_about(path, root, documents, error);
-    cJSON_Delete(root);
-    gg_buf_free(&text);
+                         "%s says that the index is not finished; give the same guessgym index "
+                         "command again to go on with it",
+                         path);
     return status;
 }
 
@@ -89,7 +58,7 @@ static gg_status open_parts(gg_index *index, const char *dir, gg_error *error)
     gg_buf_init(&path, PATH_ROOM);
     gg_status status = add_path(dir, "index.json", &path, error);
     if (status == GG_OK)
-        status = read_about(gg_buf_cstr(&path), &index->documents, error);
+        status = read_about(gg_buf_cstr(&path), &index->about, error);
     if (status == GG_OK)
         status = add_path(dir, "documents.db", &path, error);
     if (status == GG_OK)
@@ -101,8 +70,8 @@ static gg_status open_parts(gg_index *index, const char *dir, gg_error *error)
     if (status == GG_OK)
         status = add_path(dir, "vectors.bin", &path, error);
     if (status == GG_OK)
-        status = gg_vectors_open(gg_buf_cstr(&path), index->documents, GG_EMBED_DIMS,
-                                 &index->vectors, error);
+        status = gg_vectors_open(gg_buf_cstr(&path), index->about.documents,
+                                 gg_about_row(&index->about), &index->vectors, error);
     gg_buf_free(&path);
     return status;
 }
@@ -139,7 +108,7 @@ void gg_index_close(gg_index *index)
 
 size_t gg_index_documents(const gg_index *index)
 {
-    return index->documents;
+    return index->about.documents;
 }
 
 size_t gg_index_having(const gg_index *index, const char *word, size_t len)
@@ -217,7 +186,7 @@ static void add_word(word_list *list, const char *word, size_t len)
 static void write_match(const gg_index *index, const char *query, size_t len, gg_buf *out)
 {
     char word[WORD_ROOM];
-    size_t at = 0, start, n, limit = index->documents / COMMON_SHARE;
+    size_t at = 0, start, n, limit = index->about.documents / COMMON_SHARE;
     word_list all = {.count = 0};
     bool rare = false;
     while ((n = gg_next_word(query, len, &at, &start, word, WORD_ROOM)) > 0)
@@ -249,8 +218,13 @@ static gg_status search_words(gg_index *index, const char *query, size_t len, si
 static gg_status search_vectors(const gg_index *index, const char *query, size_t len, size_t k,
                                 gg_hit *out, size_t *count, gg_error *error)
 {
-    float vector[GG_EMBED_DIMS];
-    gg_status status = gg_embed(index->features, query, len, "", 0, vector, error);
+    _Static_assert(GG_REMOTE_DIMS_MAX % 16 == 0, "a row of the longest embedding fits");
+    float vector[GG_REMOTE_DIMS_MAX];
+    const gg_text text = {query, len};
+    gg_status status = index->about.by_remote
+                           ? gg_remote_embed(&index->about.remote, &text, 1, vector,
+                                             gg_about_row(&index->about), NULL, error)
+                           : gg_embed(index->features, query, len, "", 0, vector, error);
     if (status == GG_OK)
         *count = gg_vectors_nearest(&index->vectors, vector, k, out);
     return status;

@@ -13,10 +13,10 @@
 #ifndef GG_ENV_SEARCH_INDEX_H
 #define GG_ENV_SEARCH_INDEX_H
 
+#include "env/search/remote.h"
 #include "env/search/store.h"
 #include "env/search/vectors.h"
 
-#define GG_INDEX_SCHEMA   "guessgym.index/1"
 #define GG_INDEX_HITS_MAX 100 /* most results of one search */
 
 typedef enum gg_search_kind { GG_SEARCH_WORDS, GG_SEARCH_VECTORS } gg_search_kind;
@@ -47,6 +47,8 @@ typedef struct gg_index_plan {
     const char *const *corpus; /* files */
     size_t corpus_count;
     const char *dir;
+    const gg_remote *remote; /* who embeds; NULL: the built-in embedding. Its dims are not looked at
+                              */
     gg_index_progress_fn progress; /* or NULL */
     void *context;
 } gg_index_plan;
@@ -59,7 +61,8 @@ typedef struct gg_index_built {
 } gg_index_built;
 
 /* Builds the index or goes on with one that was interrupted. A folder that holds the index of
- * another corpus is GG_E_CONFIG and left as it was; GG_E_LOCKED while another process builds. */
+ * another corpus or embedding is GG_E_CONFIG and left as it was (the server's address alone may
+ * change); GG_E_LOCKED while another process builds. */
 gg_status gg_index_build(const gg_index_plan *plan, gg_index_built *out, gg_error *error);
 
 #endif
