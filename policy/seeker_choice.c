@@ -3,10 +3,13 @@
 #include <math.h>
 #include <string.h>
 
-#define TURN_SCALE 10.0
-#define LATE_TURN  8
-#define WORD_SCALE 8.0
-#define FRAME      0 /* the part of a question before its first colon */
+/* The state's features go up and down together; at full size a step would move a tool's score by
+ * several times what it moves a word's. */
+#define STATE_SCALE 0.4
+#define TURN_SCALE  10.0
+#define LATE_TURN   8
+#define WORD_SCALE  8.0
+#define FRAME       0 /* the part of a question before its first colon */
 
 _Static_assert(GG_SEEK_WORDS_AT <= GG_SEEK_ROW && (int)GG_WORD_FEATURES <= GG_SEEK_ROW &&
                    (int)GG_DOC_FEATURES <= GG_SEEK_ROW && GG_SEEK_DOCUMENTS_MAX <= GG_SEEK_CHOICES,
@@ -19,7 +22,7 @@ _Static_assert(GG_SEEK_WORDS_AT <= GG_SEEK_ROW && (int)GG_WORD_FEATURES <= GG_SE
 /* The untrained policy takes any tool, short queries of any of the question's words, and hardly
  * heeds the ranks. docs/seeker.md has the same figures. */
 const double gg_seeker_base[GG_SEEK_WEIGHTS] = {
-    [TOOL(GG_SEEK_SUBMIT, GG_SEEK_ONE)] = -0.8,
+    [TOOL(GG_SEEK_SUBMIT, GG_SEEK_ONE)] = -2.5,
     [WORD(GG_WORD_RARE)] = 1,
     [WORD(GG_WORD_READ)] = -1.5,
     [WORD(GG_WORD_LEAD)] = -1.5,
@@ -56,6 +59,16 @@ static void set_state(const gg_seeker_state *s, double *out)
     out[GG_SEEK_DONE] = gg_seeker_done(s);
     out[GG_SEEK_LEADS] = leads;
     out[GG_SEEK_DONE_OPEN] = leads ? out[GG_SEEK_DONE] : 0;
+    for (int i = 0; i < GG_SEEK_STATES; i++)
+        out[i] *= i == GG_SEEK_LATE ? 1 : STATE_SCALE;
+}
+
+/* A page without a new document ends the search: no reward asks for fewer searches, and a trained
+ * policy would go on until its replies are used up. */
+static bool exhausted(const gg_seeker_state *s)
+{
+    const gg_seek_result *last = s->result_count ? &s->results[s->result_count - 1] : NULL;
+    return last && last->hits > 0 && last->fresh == 0 && s->offered[GG_SEEK_SUBMIT];
 }
 
 static void list_tools(const gg_seeker_state *s, gg_seek_choice *c)
@@ -65,7 +78,8 @@ static void list_tools(const gg_seeker_state *s, gg_seek_choice *c)
     c->width = GG_SEEK_WORDS_AT;
     set_state(s, state);
     for (int tool = 0; tool < GG_SEEK_TOOLS; tool++) {
-        if (!s->offered[tool] || (tool == GG_SEEK_SUBMIT && s->document_count == 0))
+        bool allowed = tool == GG_SEEK_SUBMIT ? s->document_count > 0 : !exhausted(s);
+        if (!s->offered[tool] || !allowed)
             continue;
         double *row = add_row(c, s->vocabulary->tools[tool]);
         if (tool > 0)

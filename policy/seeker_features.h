@@ -5,7 +5,7 @@
 #ifndef GG_POLICY_SEEKER_FEATURES_H
 #define GG_POLICY_SEEKER_FEATURES_H
 
-/* What it sees of the state before it chooses a tool. */
+/* What it sees of the state before it chooses a tool; all but LATE are scaled by 0.4. */
 enum gg_seek_state {
     GG_SEEK_ONE,       /* always 1 */
     GG_SEEK_TURN,      /* replies so far / 10 */
