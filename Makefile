@@ -101,8 +101,7 @@ interop-vllm: ## vLLM on the CPU with a tiny model (6.4 GB of packages, ten minu
 
 check: ## format, warnings of gcc and clang, static analysis, house rules
 	@sh .ci/deps.sh build check
-	@mkdir -p build
-	$(file >build/flags,$(CPPFLAGS) $(WARN))
+	$(shell mkdir -p build)$(file >build/flags,$(CPPFLAGS) $(WARN))
 	@sh .ci/check.sh
 
 # In makes of their own, which see the packages that have just been installed.

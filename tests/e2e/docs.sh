@@ -8,7 +8,7 @@ root=$PWD
 dir=$(mktemp -d)
 serve build/guessgym serve policy --listen 127.0.0.1:0
 trap 'kill $server; wait $server || :; rm -rf "$dir"' EXIT
-awk '/^```sh$/ { on = 1; next } /^```$/ { on = 0 } on { print FILENAME "\t" $0 }' README.md $(ls docs/*.md | grep -v tutorial) examples/README.md >"$dir/commands"
+awk '/^```sh$/ { on = 1; next } /^```$/ { on = 0 } on { print FILENAME "\t" $0 }' README.md $(ls docs/*.md | grep -v "tutorial\|aws") examples/README.md >"$dir/commands"
 [ "$(wc -l <"$dir/commands")" -ge 8 ] || { echo "not ok: too few commands found"; exit 1; }
 mkdir "$dir/work"
 ln -s "$root/build" "$root/examples" "$root/wordlists" "$dir/work/"
