@@ -118,7 +118,7 @@ static gg_status sample_letters(const gg_policy *policy, const double *weights,
                                 gg_policy_reply *reply, gg_error *error)
 {
     const letters_policy *p = own(policy);
-    uint8_t forced[GG_WORD_MAX];
+    uint8_t forced[GG_WORD_MAX] = {0};
     const char *word = NULL;
     gg_walk walk;
     gg_walk_start(&walk, &p->vocabulary, &p->trie);

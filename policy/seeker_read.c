@@ -366,7 +366,7 @@ static void find_named(gg_seeker_state *s)
 static void begin_call(gg_seeker_state *s, int tool)
 {
     const gg_seek_vocabulary *v = s->vocabulary;
-    bool submit = tool == GG_SEEK_SUBMIT;
+    bool ranking = tool == GG_SEEK_SUBMIT;
     s->asked_tool = (uint8_t)tool;
     s->asked_of_question = true;
     s->query_words = s->submitted = s->spelled = 0;
@@ -374,11 +374,11 @@ static void begin_call(gg_seeker_state *s, int tool)
     memset(s->query, 0, sizeof s->query);
     for (int i = 0; i < s->word_count; i++)
         s->words[i].picked = false;
-    if (submit)
+    if (ranking)
         find_named(s);
-    owe_from_here(s, submit ? GG_SEEK_STAGE_RANK : GG_SEEK_STAGE_WORD);
+    owe_from_here(s, ranking ? GG_SEEK_STAGE_RANK : GG_SEEK_STAGE_WORD);
     owe(s, GG_TOKEN_ARGUMENTS);
-    owe(s, submit ? v->rank_open : v->query_open);
+    owe(s, ranking ? v->rank_open : v->query_open);
 }
 
 int32_t gg_seeker_query_end(const gg_seeker_state *s)
