@@ -178,7 +178,7 @@ static bool take_text(rest *r, const char *text, size_t len, size_t *from)
     return take(r, from);
 }
 
-/* Escapes may be written in several ways, so such a text is not looked for. */
+/* Escapes may be written in several ways, so such a text need not be found. */
 static bool has_escapes(const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++)
@@ -197,8 +197,8 @@ static bool take_values(rest *r, const char *json, size_t len, size_t *from)
             while (at + n < len && json[at + n] != '"')
                 n += json[at + n] == '\\' ? 2 : 1;
             n = at + n < len ? n : len - at;
-            if (!has_escapes(json + at + 1, n - 1))
-                all = take_text(r, json + at + 1, n - 1, from);
+            bool found = take_text(r, json + at + 1, n - 1, from);
+            all = found || has_escapes(json + at + 1, n - 1);
             n++;
         } else if (isalnum((unsigned char)json[at]) || json[at] == '-') {
             while (at + n < len && (isalnum((unsigned char)json[at + n]) || json[at + n] == '.' ||
