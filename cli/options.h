@@ -182,6 +182,7 @@ typedef enum gg_opt_id {
     GG_OPT_QRELS,
     GG_OPT_EMBED_URL,
     GG_OPT_EMBED_MODEL,
+    GG_OPT_EMBED_BYTES,
     GG_OPT_INDEX_OUTPUT,
     /* words split */
     GG_OPT_TRAIN_ROWS,

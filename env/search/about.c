@@ -28,7 +28,7 @@ gg_status gg_about_write(const char *path, const gg_about *about, gg_error *erro
     if (about->by_remote) {
         gg_buf_str(&text, "\"url\":");
         gg_buf_json_str(&text, about->remote.url);
-        gg_buf_str(&text, ",\"model\":");
+        gg_buf_printf(&text, ",\"bytes\":%zu,\"model\":", about->remote.bytes);
         gg_buf_json_str(&text, about->remote.model);
         gg_buf_char(&text, ',');
     }
@@ -43,11 +43,11 @@ gg_status gg_about_write(const char *path, const gg_about *about, gg_error *erro
 static gg_status read_remote(const cJSON *root, gg_about *out)
 {
     const char *url = gg_json_text(root, "url"), *model = gg_json_text(root, "model");
-    int64_t dims = 0;
-    if (!url || !model || !gg_json_int(root, "dimensions", &dims) || dims < 1 ||
-        dims > GG_REMOTE_DIMS_MAX)
+    int64_t dims = 0, bytes = 0;
+    if (!url || !model || !gg_json_int(root, "bytes", &bytes) || bytes < 0 ||
+        !gg_json_int(root, "dimensions", &dims) || dims < 1 || dims > GG_REMOTE_DIMS_MAX)
         return GG_E_FORMAT;
-    gg_status status = gg_remote_make(url, model, &out->remote, NULL);
+    gg_status status = gg_remote_make(url, model, (size_t)bytes, &out->remote, NULL);
     out->remote.dims = (size_t)dims;
     return status;
 }

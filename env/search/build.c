@@ -63,7 +63,8 @@ static gg_status ask_dims(builder *b, gg_error *error)
 
 static bool is_same(const gg_about *a, const gg_about *b)
 {
-    return a->by_remote == b->by_remote && strcmp(a->remote.model, b->remote.model) == 0;
+    return a->by_remote == b->by_remote && a->remote.bytes == b->remote.bytes &&
+           strcmp(a->remote.model, b->remote.model) == 0;
 }
 
 /* Goes on with what the folder holds, from the address that is given now. */
@@ -214,7 +215,8 @@ static gg_status flush_texts(builder *b, gg_error *error)
 static gg_status send_one(void *context, const gg_document *d, size_t number, gg_error *error)
 {
     builder *b = context;
-    size_t most = d->text.len < GG_REMOTE_TEXT ? d->text.len : GG_REMOTE_TEXT;
+    size_t most =
+        d->text.len < GG_REMOTE_TEXT ? d->text.len : GG_REMOTE_TEXT; /* the rest is not sent */
     if (d->title.len)
         gg_buf_add(&b->texts, d->title.data, d->title.len);
     gg_buf_str(&b->texts, d->title.len && most ? "\n" : "");

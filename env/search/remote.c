@@ -17,9 +17,10 @@
     (((unsigned char)(c)&0xc0) == 0x80) /* of a UTF-8 sequence, not its first byte                 \
                                          */
 
-gg_status gg_remote_make(const char *url, const char *model, gg_remote *out, gg_error *error)
+gg_status gg_remote_make(const char *url, const char *model, size_t bytes, gg_remote *out,
+                         gg_error *error)
 {
-    *out = (gg_remote){.dims = 0};
+    *out = (gg_remote){.bytes = bytes};
     size_t len = strlen(url);
     while (len && url[len - 1] == '/')
         len--;
@@ -31,6 +32,9 @@ gg_status gg_remote_make(const char *url, const char *model, gg_remote *out, gg_
         return gg_fail(error, GG_E_CONFIG,
                        "the embeddings' address may have %d bytes, the model's name 1 to %d",
                        GG_REMOTE_URL_MAX - 1, GG_REMOTE_MODEL - 1);
+    if (bytes < GG_REMOTE_TEXT_MIN || bytes > GG_REMOTE_TEXT)
+        return gg_fail(error, GG_E_CONFIG, "of a text %d to %d bytes can be sent, not %zu",
+                       GG_REMOTE_TEXT_MIN, GG_REMOTE_TEXT, bytes);
     memcpy(out->url, url, len);
     memcpy(out->model, model, strlen(model));
     return GG_OK;
@@ -38,15 +42,16 @@ gg_status gg_remote_make(const char *url, const char *model, gg_remote *out, gg_
 
 /* ---- asking ---- */
 
-static void write_body(const gg_remote *remote, const gg_text *texts, size_t count, gg_buf *out)
+static void write_body(const gg_remote *remote, const gg_text *texts, size_t count, size_t bytes,
+                       gg_buf *out)
 {
     gg_buf_str(out, "{\"model\":");
     gg_buf_json_str(out, remote->model);
     gg_buf_str(out, ",\"encoding_format\":\"float\",\"input\":[");
     for (size_t i = 0; i < count; i++) {
         size_t len = texts[i].len;
-        if (len > GG_REMOTE_TEXT)
-            for (len = GG_REMOTE_TEXT; len && INSIDE(texts[i].bytes[len]); len--)
+        if (len > bytes)
+            for (len = bytes; len && INSIDE(texts[i].bytes[len]); len--)
                 ;
         gg_buf_str(out, i ? "," : "");
         /* Servers refuse an empty text. */
@@ -91,7 +96,9 @@ static gg_status once(const gg_remote *remote, const gg_buf *body, const char *k
     return GG_OK;
 }
 
-static gg_status ask(const gg_remote *remote, const gg_buf *body, gg_buf *storage, gg_error *error)
+/* *too_long: the model cannot read as much as was sent. */
+static gg_status ask(const gg_remote *remote, const gg_buf *body, gg_buf *storage, bool *too_long,
+                     gg_error *error)
 {
     gg_buf key, message;
     gg_retry_class class = GG_RETRY_OK;
@@ -107,6 +114,7 @@ static gg_status ask(const gg_remote *remote, const gg_buf *body, gg_buf *storag
         if (class == GG_RETRY_OK || !gg_retry_again(class))
             break;
     }
+    *too_long = status == GG_OK && class == GG_RETRY_CONTEXT;
     if (status == GG_OK && class != GG_RETRY_OK)
         status = gg_fail(error, GG_E_UNREACHABLE, "no embeddings from %.200s: %s, %.300s",
                          remote->url, gg_retry_class_name(class), gg_buf_cstr(&message));
@@ -177,25 +185,55 @@ static gg_status read_reply(const gg_remote *remote, const gg_buf *storage, size
                    remote->url, count, *dims);
 }
 
-gg_status gg_remote_embed(const gg_remote *remote, const gg_text *texts, size_t count, float *out,
-                          size_t row, size_t *dims, gg_error *error)
+/* One request, with up to `bytes` of each text. */
+static gg_status embed(const gg_remote *remote, const gg_text *texts, size_t count, size_t bytes,
+                       float *out, size_t row, size_t *dims, bool *too_long, gg_error *error)
 {
     gg_buf body, storage;
-    size_t length = remote->dims;
-    if (!count || count > GG_REMOTE_BATCH)
-        return gg_fail(error, GG_E_ARGUMENT, "a request has 1 to %d texts", GG_REMOTE_BATCH);
     memset(out, 0, count * row * sizeof *out);
     gg_buf_init(&body, BODY_MAX);
     gg_buf_init(&storage, 0);
-    write_body(remote, texts, count, &body);
+    write_body(remote, texts, count, bytes, &body);
+    *too_long = false;
     gg_status status = gg_buf_status(&body, "a request for embeddings", error);
     if (status == GG_OK)
-        status = ask(remote, &body, &storage, error);
+        status = ask(remote, &body, &storage, too_long, error);
     if (status == GG_OK)
-        status = read_reply(remote, &storage, count, row, &length, out, error);
-    if (status == GG_OK && dims)
-        *dims = length;
+        status = read_reply(remote, &storage, count, row, dims, out, error);
     gg_buf_free(&body);
     gg_buf_free(&storage);
+    return status;
+}
+
+/* Half as much of the text, until the model can read it. */
+static gg_status embed_shorter(const gg_remote *remote, const gg_text *text, float *out, size_t row,
+                               size_t *dims, gg_error *error)
+{
+    bool too_long;
+    gg_status status;
+    size_t bytes = text->len < remote->bytes ? text->len : remote->bytes;
+    do {
+        status = embed(remote, text, 1, bytes, out, row, dims, &too_long, error);
+        bytes /= 2;
+    } while (too_long && bytes >= GG_REMOTE_TEXT_MIN);
+    return status;
+}
+
+gg_status gg_remote_embed(const gg_remote *remote, const gg_text *texts, size_t count, float *out,
+                          size_t row, size_t *dims, gg_error *error)
+{
+    size_t length = remote->dims;
+    bool too_long;
+    if (!count || count > GG_REMOTE_BATCH)
+        return gg_fail(error, GG_E_ARGUMENT, "a request has 1 to %d texts", GG_REMOTE_BATCH);
+    gg_status status =
+        embed(remote, texts, count, remote->bytes, out, row, &length, &too_long, error);
+    if (too_long) { /* each for itself: a vector must not depend on what went with its text */
+        status = GG_OK;
+        for (size_t i = 0; i < count && status == GG_OK; i++)
+            status = embed_shorter(remote, texts + i, out + i * row, row, &length, error);
+    }
+    if (status == GG_OK && dims)
+        *dims = length;
     return status;
 }

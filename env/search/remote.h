@@ -14,7 +14,8 @@
 
 #define GG_REMOTE_NAME     "endpoint/1" /* as GG_EMBED_NAME */
 #define GG_REMOTE_BATCH    64           /* texts a request */
-#define GG_REMOTE_TEXT     8000         /* bytes of a text that are sent: models read no more */
+#define GG_REMOTE_TEXT     8000         /* most bytes of a text that are sent */
+#define GG_REMOTE_TEXT_MIN 16
 #define GG_REMOTE_DIMS_MAX 8192
 #define GG_REMOTE_URL_MAX  2048
 #define GG_REMOTE_MODEL    256
@@ -24,6 +25,8 @@
 typedef struct gg_remote {
     char url[GG_REMOTE_URL_MAX]; /* without a slash at its end */
     char model[GG_REMOTE_MODEL];
+    size_t
+        bytes;   /* of a text that are sent, at most: servers refuse what their model cannot read */
     size_t dims; /* numbers of a vector; 0 = not known yet */
 } gg_remote;
 
@@ -32,9 +35,11 @@ typedef struct gg_text {
     size_t len;
 } gg_text;
 
-/* Checks the address and takes both. */
-gg_status gg_remote_make(const char *url, const char *model, gg_remote *out, gg_error *error);
-/* The vectors of up to GG_REMOTE_BATCH texts, scaled to length 1: `count` rows of `row` floats, a
+/* Checks the values and takes them. */
+gg_status gg_remote_make(const char *url, const char *model, size_t bytes, gg_remote *out,
+                         gg_error *error);
+/* The vectors of up to GG_REMOTE_BATCH texts (of a text that the model cannot read the first half,
+ * quarter ...), scaled to length 1: `count` rows of `row` floats, a
  * row's rest filled with zeros. Where dims is 0, any length up to `row` is taken and *dims tells
  * it (NULL = do not tell); else another length is GG_E_PROTOCOL. A server that cannot be reached or
  * refuses is GG_E_UNREACHABLE, an answer that cannot be GG_E_PROTOCOL. */

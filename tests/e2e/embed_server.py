@@ -1,6 +1,6 @@
 """A server of embeddings: a text's vector is how often each of 20 letters stands in it. Prints its address, then a line
 a request: how many texts. Files in the folder of the first argument tell it what to do: `refuse` (401 to all),
-`fail` (503 to as many requests as it says), `wrong` (a vector too short), `garbage` (no JSON)."""
+`fail` (503 to as many requests as it says), `short` (no text above 100 bytes), `wrong` (a vector too short), `garbage` (no JSON)."""
 import http.server
 import json
 import os
@@ -39,6 +39,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.answer(503, b"busy")
         if told("garbage"):
             return self.answer(200, b'{"data":[{"embedding":["x"]}]}')
+        if told("short") and any(len(text) > 100 for text in body["input"]):
+            return self.answer(400, b'{"error":{"message":"maximum context length is 25 tokens","code":"context_length_exceeded"}}')
         assert all(text and len(text.encode()) <= 8000 for text in body["input"])
         print(len(body["input"]), flush=True)
         data = [

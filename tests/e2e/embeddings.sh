@@ -55,6 +55,24 @@ expect 0 index "http://127.0.0.1:9/v1" "$T/torn"
 grep -q '127.0.0.1:9' "$T/torn/index.json" || fail 'the new address is not kept'
 expect 2 "$G" index --corpus "$T/set" -o "$T/torn"
 says 'other embeddings'
+expect 2 "$G" index --corpus "$T/set" --embed-url "$url" --embed-model letters-20 --embed-bytes 1500 -o "$T/torn"
+says 'other embeddings'
+
+# A model that reads little gets as much of a text as it can read.
+touch "$T/told/short"
+expect 0 index "$url" "$T/short"
+rm "$T/told/short"
+python3 - "$T/set/corpus.jsonl" "$T/short/vectors.bin" <<'PY' || fail 'not the first half, quarter ... of the texts'
+import json, math, struct, sys
+for line, row in zip(open(sys.argv[1]), struct.iter_unpack("32f", open(sys.argv[2], "rb").read())):
+    document = json.loads(line)
+    text = document["title"] + "\n" + document["text"]
+    while len(text) > 100:
+        text = text[: len(text) // 2]
+    counts = [text.lower().count(c) for c in "abcdefghijklmnopqrst"]
+    length = math.sqrt(sum(c * c for c in counts))
+    assert all(abs(a - c / length) < 1e-6 for a, c in zip(row, counts)), text
+PY
 
 # A server that is gone, or of another model now: the plays err, and nothing else.
 expect 4 "$G" eval --env search --env-set "index=$T/torn" -e builtin:vector --limit 1 -q --json

@@ -16,7 +16,7 @@ for _ in $(seq 300); do # it listens before the model is loaded
     sleep 0.2
 done
 
-"$python" tests/interop/llama_embed_check.py set "$dir/set"
+"$python" tests/interop/embed_check.py set "$dir/set"
 "$G" index --corpus "$dir/set" --embed-url "$url" --embed-model smol -o "$dir/index" -q
 "$G" eval --env search --env-set "index=$dir/index" -e builtin:vector -c 2 -o "$dir/run" -q --max-errored 0
-"$python" tests/interop/llama_embed_check.py check "$dir" "$url"
+"$python" tests/interop/embed_check.py check "$dir" "$url" smol

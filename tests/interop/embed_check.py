@@ -1,5 +1,5 @@
 """A set out of a page of this project, and the check of the index against the server's own answers:
-llama_embed_check.py set FOLDER | check FOLDER URL"""
+embed_check.py set FOLDER | check FOLDER URL MODEL [BYTES]"""
 import json
 import os
 import struct
@@ -18,7 +18,7 @@ def paragraphs():
 
 
 def ask(text):
-    body = json.dumps({"model": "smol", "encoding_format": "float", "input": text}).encode()
+    body = json.dumps({"model": sys.argv[4], "encoding_format": "float", "input": text}).encode()
     request = urllib.request.Request(sys.argv[3] + "/embeddings", body, {"Content-Type": "application/json"})
     vector = json.load(urllib.request.urlopen(request))["data"][0]["embedding"]
     length = sum(x * x for x in vector) ** 0.5
@@ -43,7 +43,8 @@ raw = open(folder + "/index/vectors.bin", "rb").read()
 row = len(raw) // DOCUMENTS // 4
 rows = list(struct.iter_unpack(f"{row}f", raw))
 for i in range(0, DOCUMENTS, 7):
-    want = ask(documents[i][0] + "\n" + documents[i][1])
+    text = documents[i][0] + "\n" + documents[i][1]
+    want = ask(text[: int(sys.argv[5])] if len(sys.argv) > 5 else text)
     assert row - 16 < len(want) <= row, (row, len(want))
     cosine = sum(a * b for a, b in zip(rows[i], want))
     assert cosine > 0.999, (i, cosine)
