@@ -127,7 +127,7 @@ static const gg_opt rows[GG_OPT_COUNT] = {
 [GG_OPT_OUTPUT] = {"output", NULL, 'o', GG_VALUE_FOLDER, "DIR", NULL, NULL, 0, 0, 0, RUN, PLAYS | BIT(SHAPE),
     NULL, "run folder; default: a new one under runs/"},
 [GG_OPT_RESUME] = {"resume", NULL, 0, GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, GG_OPT_FLAG_ONLY, RUN,
-    PLAYS, NULL, "go on with the run in the folder: plays what is missing and what errored; options left "
+    PLAYS | BIT(SHAPE), NULL, "go on with the run in the folder: plays what is missing and what errored; options left "
     "out are as they were"},
 [GG_OPT_MAX_ERRORED] = {"max-errored", NULL, 0, GG_VALUE_INT, "N", "0", NULL, 0, COUNT_MAX, 0, RUN,
     RUNS, NULL, "exit code 4 when more episodes errored"},

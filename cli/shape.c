@@ -1,5 +1,4 @@
 /* guessgym shape: which reward makes the policy solve more, by training it under each. */
-#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,15 +7,15 @@
 
 #include "cli/children.h"
 #include "cli/game.h"
+#include "cli/shape_text.h"
 #include "cli/term.h"
 #include "core/file.h"
+#include "core/json.h"
 #include "report/shape.h"
 
 #define TEXT_ROOM     4200 /* of a reward's text, of a path */
 #define CONFIG_MAX    (1u << 20)
 #define CELL_ROOM     64
-#define PERCENT       100.0
-#define NAME_LEAST    20
 #define EFFORT        "low" /* unless another is asked for: it costs least */
 #define AFTER_SAMPLES 8     /* plays a task after a training ... */
 #define BEFORE_GROUPS 2     /* ... and group sizes of plays before: enough for the expectation */
@@ -30,6 +29,7 @@ typedef struct lab {
     size_t count, seeds, group_size;
     int64_t steps[GG_SHAPE_POINTS];
     char *reward[GG_SHAPE_REWARDS];
+    gg_reward *parsed[GG_SHAPE_REWARDS];
     gg_child *children; /* before, then PARTS for each reward and seed */
     size_t child_count;
     char **texts; /* what the children's arguments point to */
@@ -52,7 +52,7 @@ static gg_status check_rewards(lab *l, gg_error *error)
             return gg_fail(error, GG_E_CONFIG, "at most %d rewards can be tried together",
                            GG_SHAPE_REWARDS);
         status = gg_reward_parse(l->game, text, &reward, error);
-        gg_reward_free(reward);
+        l->parsed[l->count] = reward;
         for (size_t k = 0; k < l->count && status == GG_OK; k++)
             if (strcmp(l->reward[k], text) == 0)
                 status = gg_fail(error, GG_E_CONFIG, "reward \"%s\" is given twice", text);
@@ -84,29 +84,105 @@ static void name_folder(lab *l)
     gg_buf_printf(&l->dir, dir ? "%s" : "runs/%s-shape", dir ? dir : day);
 }
 
-/* The options that trainings share, as a file of their own. */
-static gg_status write_config(lab *l, gg_error *error)
+/* Appends the options that trainings share as members of an object. */
+static void add_shared(const lab *l, gg_buf *out)
 {
     static const gg_opt_id own[] = {GG_OPT_SEED, GG_OPT_EFFORT};
     const char *effort = gg_opt_text(l->cli->opts, GG_OPT_EFFORT);
+
+    gg_buf_str(out, "\"reasoning_effort\":");
+    gg_buf_json_str(out, effort ? effort : EFFORT);
+    gg_opts_write_run(l->cli->opts, own, sizeof own / sizeof *own, out);
+}
+
+/* All that a lab's trainings depend on; more seeds may be added later. */
+static void add_identity(const lab *l, gg_buf *out)
+{
+    gg_buf_char(out, '{');
+    add_shared(l, out);
+    gg_buf_printf(out, ",\"seed\":%lld,\"steps\":%lld,\"val\":",
+                  (long long)gg_opt_int(l->cli->opts, GG_OPT_SEED),
+                  (long long)l->steps[GG_SHAPE_POINTS - 1]);
+    gg_buf_json_str(out, gg_buf_cstr(&l->val));
+    for (size_t i = 0; i < l->count; i++) {
+        gg_buf_printf(out, ",\"reward %zu\":", i + 1);
+        gg_buf_json_str(out, gg_reward_text(l->parsed[i]));
+    }
+    gg_buf_str(out, "}\n");
+}
+
+static const char *changed_key(const cJSON *was, const cJSON *now)
+{
+    for (const cJSON *item = was->child; item; item = item->next)
+        if (!cJSON_Compare(item, cJSON_GetObjectItemCaseSensitive(now, item->string), true))
+            return item->string;
+    for (const cJSON *item = now->child; item; item = item->next)
+        if (!cJSON_GetObjectItemCaseSensitive(was, item->string))
+            return item->string;
+    return NULL;
+}
+
+/* The lab in the folder is the one that is asked for. */
+static gg_status check_same(const char *path, const gg_buf *identity, gg_error *error)
+{
+    cJSON *was = NULL, *now = NULL;
     gg_buf text;
 
     gg_buf_init(&text, CONFIG_MAX);
-    gg_buf_str(&text, "{\"reasoning_effort\":");
-    gg_buf_json_str(&text, effort ? effort : EFFORT);
-    gg_opts_write_run(l->cli->opts, own, sizeof own / sizeof *own, &text);
-    gg_buf_str(&text, "}\n");
-    gg_buf_printf(&l->config, "%s/shape.json", gg_buf_cstr(&l->dir));
-    gg_status status = gg_dir_make(gg_buf_cstr(&l->dir), error);
-    if (status == GG_OK && access(gg_buf_cstr(&l->config), F_OK) == 0)
-        status =
-            gg_fail(error, GG_E_CONFIG, "%s holds a lab already; name another folder with --output",
-                    gg_buf_cstr(&l->dir));
+    gg_status status = gg_file_read(path, &text, error);
     if (status == GG_OK)
-        status = gg_buf_status(&text, "the lab's options", error);
+        status = gg_json_parse(gg_buf_cstr(&text), text.len, &was, error);
+    if (status == GG_OK)
+        status = gg_json_parse(gg_buf_cstr(identity), identity->len, &now, error);
+    const char *key = status == GG_OK ? changed_key(was, now) : NULL;
+    if (key)
+        status =
+            gg_fail(error, GG_E_CONFIG,
+                    "%s is of another lab: \"%s\" has changed, so it cannot be resumed", path, key);
+    cJSON_Delete(was);
+    cJSON_Delete(now);
+    gg_buf_free(&text);
+    return status;
+}
+
+/* The options that trainings share, as a file of their own, and what the lab is, to go on by. */
+static gg_status write_config(lab *l, gg_error *error)
+{
+    bool resume = gg_opt_flag(l->cli->opts, GG_OPT_RESUME);
+    gg_buf text, identity, path;
+
+    gg_buf_init(&text, CONFIG_MAX);
+    gg_buf_init(&identity, CONFIG_MAX);
+    gg_buf_init(&path, TEXT_ROOM);
+    gg_buf_char(&text, '{');
+    add_shared(l, &text);
+    gg_buf_str(&text, "}\n");
+    add_identity(l, &identity);
+    gg_buf_printf(&l->config, "%s/shape.json", gg_buf_cstr(&l->dir));
+    gg_buf_printf(&path, "%s/lab.json", gg_buf_cstr(&l->dir));
+    bool there = access(gg_buf_cstr(&path), F_OK) == 0;
+    gg_status status = gg_buf_status(&text, "the lab's options", error);
+    if (status == GG_OK)
+        status = gg_buf_status(&identity, "the lab's options", error);
+    if (status == GG_OK && resume && !there)
+        status = gg_fail(error, GG_E_CONFIG, "nothing to resume at %s: it holds no lab",
+                         gg_buf_cstr(&l->dir));
+    if (status == GG_OK && !resume && access(gg_buf_cstr(&l->config), F_OK) == 0)
+        status = gg_fail(error, GG_E_CONFIG,
+                         "%s holds a lab already; go on with --resume, or name another folder with "
+                         "--output",
+                         gg_buf_cstr(&l->dir));
+    if (status == GG_OK && resume)
+        status = check_same(gg_buf_cstr(&path), &identity, error);
+    if (status == GG_OK)
+        status = gg_dir_make(gg_buf_cstr(&l->dir), error);
     if (status == GG_OK)
         status = gg_file_write(gg_buf_cstr(&l->config), text.data, text.len, error);
+    if (status == GG_OK)
+        status = gg_file_write(gg_buf_cstr(&path), identity.data, identity.len, error);
     gg_buf_free(&text);
+    gg_buf_free(&identity);
+    gg_buf_free(&path);
     return status;
 }
 
@@ -223,6 +299,82 @@ static gg_status plan(lab *l, gg_error *error)
                : gg_fail(error, GG_E_MEMORY, "out of memory for %zu trainings", trainings);
 }
 
+/* ---- going on ---- */
+
+static bool read_summary(const char *folder, cJSON **out)
+{
+    gg_buf path, text;
+
+    *out = NULL;
+    gg_buf_init(&path, TEXT_ROOM);
+    gg_buf_init(&text, CONFIG_MAX);
+    gg_buf_printf(&path, "%s/summary.json", folder);
+    bool good = access(gg_buf_cstr(&path), F_OK) == 0 &&
+                gg_file_read(gg_buf_cstr(&path), &text, NULL) == GG_OK &&
+                gg_json_parse(gg_buf_cstr(&text), text.len, out, NULL) == GG_OK;
+    gg_buf_free(&path);
+    gg_buf_free(&text);
+    return good;
+}
+
+static bool is_begun(const char *folder)
+{
+    gg_buf path;
+
+    gg_buf_init(&path, TEXT_ROOM);
+    gg_buf_printf(&path, "%s/run.json", folder);
+    bool begun = access(gg_buf_cstr(&path), F_OK) == 0;
+    gg_buf_free(&path);
+    return begun;
+}
+
+/* A training has done its steps, an eval has played everything. */
+static bool is_whole(const lab *l, const gg_child *child, const char *folder)
+{
+    cJSON *summary;
+    int64_t steps = 0, unplayed = 1, errored = 1;
+
+    if (!read_summary(folder, &summary))
+        return false;
+    (void)gg_json_int(summary, "steps", &steps);
+    (void)gg_json_int(summary, "unplayed", &unplayed);
+    (void)gg_json_int(summary, "errored", &errored);
+    cJSON_Delete(summary);
+    if (strcmp(child->arguments[0], "train") == 0)
+        return steps >= l->steps[GG_SHAPE_POINTS - 1];
+    return unplayed == 0 && errored == 0;
+}
+
+static const char *folder_of(const gg_child *child)
+{
+    for (size_t i = 0; i + 1 < GG_CHILD_ARGUMENTS && child->arguments[i]; i++)
+        if (strcmp(child->arguments[i], "--output") == 0)
+            return child->arguments[i + 1];
+    return NULL;
+}
+
+/* What is whole is not started again; what is begun goes on. */
+static void pass_over(lab *l)
+{
+    size_t whole = 0;
+
+    for (size_t i = 0; i < l->child_count; i++) {
+        gg_child *child = &l->children[i];
+        const char *folder = folder_of(child);
+        size_t count = 0;
+        if (is_whole(l, child, folder)) {
+            child->started = child->done = true;
+            whole++;
+        } else if (is_begun(folder)) {
+            while (child->arguments[count])
+                count++;
+            child->arguments[count] = "--resume";
+        }
+    }
+    gg_remark(l->cli, "%s: %zu of %zu parts are there", gg_buf_cstr(&l->dir), whole,
+              l->child_count);
+}
+
 static void on_ended(void *context, const gg_child *child, size_t done)
 {
     const lab *l = context;
@@ -284,132 +436,6 @@ static gg_status read_training(lab *l, size_t reward, size_t k, gg_error *error)
     return status;
 }
 
-/* ---- what came of it ---- */
-
-static const char *rate_cell(const gg_shape_point *p, char out[CELL_ROOM])
-{
-    if (isnan(p->rate))
-        snprintf(out, CELL_ROOM, "-");
-    else
-        snprintf(out, CELL_ROOM, "%.1f (%.1f-%.1f)", PERCENT * p->rate, PERCENT * p->interval.low,
-                 PERCENT * p->interval.high);
-    return out;
-}
-
-static const char *plain_cell(double value, const char *format, char out[CELL_ROOM])
-{
-    if (isnan(value))
-        snprintf(out, CELL_ROOM, "-");
-    else if (*format == '%')
-        snprintf(out, CELL_ROOM, "%.1f %%", PERCENT * value);
-    else
-        snprintf(out, CELL_ROOM, "%.1f", value);
-    return out;
-}
-
-static void tell_expected(const gg_shape_figures *f, gg_buf *out)
-{
-    char a[CELL_ROOM], b[CELL_ROOM], c[CELL_ROOM];
-
-    gg_buf_printf(
-        out,
-        "before training %s %% solved; of groups of %zu plays, %s should have no signal by "
-        "outcome (%s if all tasks were equally hard)",
-        rate_cell(&f->reward[0].points[0], a), f->group_size,
-        plain_cell(f->expected_silent, "%", b), plain_cell(f->expected_if_alike, "%", c));
-}
-
-/* Columns that the longest name takes. */
-static int name_width(const lab *l)
-{
-    size_t width = NAME_LEAST;
-
-    for (size_t i = 0; i < l->count; i++)
-        width = strlen(l->reward[i]) > width ? strlen(l->reward[i]) : width;
-    return (int)width;
-}
-
-static void tell_table(const lab *l, gg_buf *out)
-{
-    const int width = name_width(l);
-    const gg_shape_figures *f = &l->figures;
-    char a[CELL_ROOM], b[CELL_ROOM], c[CELL_ROOM];
-
-    gg_buf_printf(out, "\n| %-*s", width, "solve rate, % (95 %)");
-    for (int p = 0; p < GG_SHAPE_POINTS; p++) {
-        snprintf(a, sizeof a, "step %lld", (long long)l->steps[p]);
-        gg_buf_printf(out, " | %16s", a);
-    }
-    gg_buf_printf(out, " | %9s | %7s |\n|", "no signal", "tokens");
-    for (int i = 0; i < width + 2; i++)
-        gg_buf_char(out, '-');
-    for (int p = 0; p < GG_SHAPE_POINTS; p++)
-        gg_buf_str(out, "|-----------------:");
-    gg_buf_str(out, "|----------:|--------:|\n");
-    for (size_t r = 0; r < f->rewards; r++) {
-        const gg_shape_reward *w = &f->reward[r];
-        gg_buf_printf(out, "| %-*s", width, w->name);
-        for (int p = 0; p < GG_SHAPE_POINTS; p++)
-            gg_buf_printf(out, " | %16s", rate_cell(&w->points[p], a));
-        gg_buf_printf(out, " | %9s | %7s |\n", plain_cell(w->silent, "%", b),
-                      plain_cell(w->tokens_per_play, "", c));
-    }
-}
-
-static void tell_seeds(const lab *l, gg_buf *out)
-{
-    const gg_shape_figures *f = &l->figures;
-
-    gg_buf_str(out, "\nseed by seed at the end, and the reward's own mean on the same tasks\n");
-    for (size_t r = 0; r < f->rewards; r++) {
-        const gg_shape_reward *w = &f->reward[r];
-        gg_buf_printf(out, "  %-*s", name_width(l), w->name);
-        for (size_t k = 0; k < f->seeds; k++)
-            gg_buf_printf(out, " %5.1f", PERCENT * w->points[GG_SHAPE_POINTS - 1].by_seed[k]);
-        gg_buf_printf(out, "   %+.3f -> %+.3f\n", w->own_before, w->own_after);
-    }
-}
-
-static void tell_verdicts(const lab *l, gg_buf *out)
-{
-    const gg_shape_figures *f = &l->figures;
-
-    gg_buf_char(out, '\n');
-    for (size_t r = 0; r < f->rewards; r++)
-        if (f->reward[r].gamed)
-            gg_buf_printf(
-                out,
-                "gamed: %s paid %.3f before and %.3f after, but the solve rate changed by "
-                "%+.1f to %+.1f points\n",
-                f->reward[r].name, f->reward[r].own_before, f->reward[r].own_after,
-                PERCENT * f->reward[r].change.low, PERCENT * f->reward[r].change.high);
-    for (size_t i = 0; i < f->verdict_count; i++) {
-        const gg_shape_verdict *v = &f->verdict[i];
-        const char *best = f->reward[f->best].name, *other = f->reward[v->other].name;
-        if (f->seeds < 2)
-            gg_buf_printf(out,
-                          "cannot tell %s from %s: %+.1f points, but one seed says nothing of how "
-                          "trainings differ\n",
-                          best, other, PERCENT * v->difference);
-        else
-            gg_buf_printf(out, v->better ? "%s is better than %s" : "cannot tell %s from %s", best,
-                          other);
-        if (f->seeds >= 2)
-            gg_buf_printf(out, ": %+.1f points (%+.1f to %+.1f over %zu seeds)\n",
-                          PERCENT * v->difference, PERCENT * v->interval.low,
-                          PERCENT * v->interval.high, f->seeds);
-    }
-}
-
-static void tell(const lab *l, gg_buf *out)
-{
-    tell_expected(&l->figures, out);
-    gg_buf_char(out, '\n');
-    tell_table(l, out);
-    tell_seeds(l, out);
-    tell_verdicts(l, out);
-}
-
 /* ---- the whole ---- */
 
 static gg_status open_lab(lab *l, gg_error *error)
@@ -419,6 +445,8 @@ static gg_status open_lab(lab *l, gg_error *error)
 
     if (gg_opt_item(opts, GG_OPT_EFFORT, 1, second, sizeof second))
         return gg_fail(error, GG_E_CONFIG, "--reasoning-effort: a lab has one effort");
+    if (gg_opt_flag(opts, GG_OPT_RESUME) && !gg_opt_text(opts, GG_OPT_OUTPUT))
+        return gg_fail(error, GG_E_CONFIG, "--resume needs the lab's folder: --output DIR");
     l->seeds = (size_t)gg_opt_int(opts, GG_OPT_SEEDS);
     l->group_size = (size_t)gg_opt_int(opts, GG_OPT_GROUP_SIZE);
     set_steps(l);
@@ -432,6 +460,8 @@ static gg_status open_lab(lab *l, gg_error *error)
         status = write_config(l, error);
     if (status == GG_OK)
         status = plan(l, error);
+    if (status == GG_OK && gg_opt_flag(opts, GG_OPT_RESUME))
+        pass_over(l);
     if (status == GG_OK)
         status = gg_shape_new((const char *const *)l->reward, l->count, l->seeds, l->group_size,
                               l->steps, &l->shape, error);
@@ -455,7 +485,7 @@ static gg_status run(lab *l, gg_error *error)
     if (status != GG_OK)
         return status;
     gg_buf_init(&text, CONFIG_MAX);
-    tell_expected(f, &text);
+    gg_tell_shape_expected(f, &text);
     gg_remark(l->cli, "%s", gg_buf_cstr(&text));
     gg_buf_free(&text);
     gg_remark(l->cli, "%zu trainings of %lld steps, %zu at a time; folder %s", l->count * l->seeds,
@@ -469,8 +499,10 @@ static gg_status run(lab *l, gg_error *error)
 static void close_lab(lab *l)
 {
     gg_shape_free(l->shape);
-    for (size_t i = 0; i < l->count; i++)
+    for (size_t i = 0; i < GG_SHAPE_REWARDS; i++) {
         free(l->reward[i]);
+        gg_reward_free(l->parsed[i]);
+    }
     for (size_t i = 0; i < l->text_count; i++)
         free(l->texts[i]);
     free(l->texts);
@@ -495,13 +527,28 @@ static gg_status conclude(lab *l, gg_error *error)
         status = gg_file_write(gg_buf_cstr(&path), out.data, out.len, error);
     if (!gg_opt_flag(l->cli->opts, GG_OPT_JSON)) {
         gg_buf_reset(&out);
-        tell(l, &out);
+        gg_tell_shape(&l->figures, &out);
     }
     if (status == GG_OK)
         gg_print(&out);
     gg_buf_free(&path);
     gg_buf_free(&out);
     return status;
+}
+
+static void tell_resume(const lab *l)
+{
+    const gg_cli *cli = l->cli;
+    gg_buf command;
+
+    gg_buf_init(&command, CONFIG_MAX);
+    gg_quote_command(&command, cli->argc, cli->argv);
+    if (!gg_opt_text(cli->opts, GG_OPT_OUTPUT))
+        gg_buf_printf(&command, " -o %s", gg_buf_cstr(&l->dir));
+    if (!gg_opt_flag(cli->opts, GG_OPT_RESUME))
+        gg_buf_str(&command, " --resume");
+    gg_complain("go on with: %s", gg_buf_cstr(&command));
+    gg_buf_free(&command);
 }
 
 gg_exit gg_cmd_shape(gg_cli *cli)
@@ -527,6 +574,8 @@ gg_exit gg_cmd_shape(gg_cli *cli)
             status = conclude(l, &error);
         if (status != GG_OK)
             code = gg_give_up(GG_WORKING, &error);
+        if (status == GG_E_INTERRUPTED)
+            tell_resume(l);
     }
     close_lab(l);
     free(l);

@@ -292,9 +292,9 @@ static void write_usage(trace *t, const gg_usage *usage)
     known(t->out, "guessgym.cached_tokens", usage->cached);
     if (usage->prompt == GG_TOKENS_UNKNOWN || usage->completion == GG_TOKENS_UNKNOWN)
         return;
+    const int64_t total = usage->prompt + usage->completion;
     gg_buf_printf(&t->json, "{\"input_tokens\":%lld,\"output_tokens\":%lld,\"total_tokens\":%lld}",
-                  (long long)usage->prompt, (long long)usage->completion,
-                  (long long)(usage->prompt + usage->completion));
+                  (long long)usage->prompt, (long long)usage->completion, (long long)total);
     scratch_attribute(t, "mlflow.chat.tokenUsage");
 }
 

@@ -74,3 +74,29 @@ for _ in $(seq 100); do [ -s long/r1-s1/metrics.jsonl ] && break; sleep 0.1; don
 kill -INT $pid
 got=0; wait $pid || got=$?
 [ "$got" = 130 ] || fail "interrupted: exit $got, $(cat err)"
+grep -q 'go on with: .*guessgym shape .* --resume' err || fail "interrupted: no word on going on: $(cat err)"
+
+# Killed in the middle and resumed: what was whole is left alone, the rest goes on, and the figures are those of a lab
+# that was never stopped.
+lab() { "$gg" shape -r solve -r solve=1,speed=0.5 --seeds 1 --steps 8 --batch 8 --group-size 4 --tasks rows/train.jsonl --val rows/val.jsonl \
+    --seed 3 --jobs 1 --json "$@"; }
+lab -q -o whole >whole.json
+setsid sh -c "exec '$gg' shape -r solve -r solve=1,speed=0.5 --seeds 1 --steps 8 --batch 8 --group-size 4 --tasks rows/train.jsonl \
+    --val rows/val.jsonl --seed 3 --jobs 1 --json -o cut" >out 2>err &
+pid=$!
+for _ in $(seq 200); do [ -s cut/r2-s1/checkpoint.json ] && break; sleep 0.05; done
+kill -KILL -- "-$pid" 2>/dev/null || :
+pkill -KILL -s "$pid" 2>/dev/null || :
+wait $pid || :
+before=$(stat -c '%i %Y %s' cut/r1-s1/metrics.jsonl cut/before/episodes.jsonl)
+code 2 "$gg" shape -r solve --steps 8 -o cut --resume
+grep -q 'has changed, so it cannot be resumed' err || fail "another lab was resumed: $(cat err)"
+code 2 "$gg" shape -r solve -o nowhere --resume
+grep -q 'nothing to resume at nowhere' err || fail "$(cat err)"
+[ ! -e nowhere ] || fail 'a folder was made for nothing'
+lab -o cut --resume >cut.json 2>err
+grep -Eq '[2-9] of 5 parts are there' err || fail "nothing was passed over: $(cat err)"
+[ "$before" = "$(stat -c '%i %Y %s' cut/r1-s1/metrics.jsonl cut/before/episodes.jsonl)" ] || fail 'a part that was whole was done again'
+cmp whole.json cut.json || fail 'a resumed lab has other figures'
+lab -o cut --resume >again.json 2>err
+grep -q '5 of 5 parts are there' err && cmp cut.json again.json || fail "a finished lab: $(cat err)"
