@@ -96,6 +96,16 @@ static bool put_sampling(cJSON *body, const gg_ask *ask)
     return done;
 }
 
+/* Without include_usage a stream does not count its tokens. */
+static bool put_stream(cJSON *body, const gg_ask *ask)
+{
+    if (!ask->stream)
+        return true;
+    cJSON *options = cJSON_AddObjectToObject(body, "stream_options");
+    return options && put(options, "include_usage", cJSON_CreateTrue()) &&
+           put(body, "stream", cJSON_CreateTrue());
+}
+
 static gg_status put_tools(cJSON *body, const char *tools, gg_error *error)
 {
     cJSON *list;
@@ -181,7 +191,7 @@ static bool is_dropped(const gg_ask *ask, const char *name)
 static gg_status fill(cJSON *body, const gg_ask *ask, const char *tools, gg_error *error)
 {
     if ((ask->model && !put(body, "model", cJSON_CreateString(ask->model))) ||
-        !put_sampling(body, ask))
+        !put_sampling(body, ask) || !put_stream(body, ask))
         return gg_fail(error, GG_E_MEMORY, "out of memory");
     gg_status status = put_tools(body, tools, error);
     if (status == GG_OK && ask->extra_body)

@@ -78,12 +78,13 @@ typedef struct gg_ask {
     const char *extra_body;     /* JSON object merged into every request last; NULL = none */
     const char *const *drop;    /* names never sent, NULL-terminated; NULL = none */
     bool effort_line;           /* the system prompt tells the effort, wherever else it goes */
+    bool stream;                /* ask for a stream; what comes is read in either form */
 } gg_ask;
 #define GG_ASK_DEFAULTS                                                                            \
     {                                                                                              \
         "default", NULL, GG_EFFORT_TOP, 1.0, 1.0, 4096, true, GG_AUTO,                             \
             GG_IDS_LOGPROBS | GG_IDS_VLLM, false, GG_NUDGES, true, NULL, "/chat/completions",      \
-            NULL, GG_EPISODE_MS, "max_tokens", NULL, NULL, false                                   \
+            NULL, GG_EPISODE_MS, "max_tokens", NULL, NULL, false, false                            \
     }
 
 /* The fixed part of a request. */
@@ -166,7 +167,8 @@ void gg_reply_free(gg_reply *reply);
  * count as absent; GG_E_FORMAT when the text is not one whole JSON object. */
 gg_status gg_reply_read(gg_reply *reply, const char *body, size_t len, gg_error *error);
 /* gg_reply_read as a judge of 2xx replies (net/retry.h): an error inside a 200, no choice, a reply
- * broken off by the server, a body that is not JSON are failures with the class they deserve. */
+ * broken off by the server, a body that is not JSON are failures with the class they deserve. A
+ * stream of events is put together first (agent/stream.h). */
 gg_retry_class gg_reply_judge(gg_reply *reply, const gg_http_reply *http, gg_buf *message);
 /* The reply was cut by a token limit. */
 bool gg_reply_cut(const gg_reply *reply);

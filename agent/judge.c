@@ -1,5 +1,6 @@
 /* Whether a 2xx reply is one (agent/chat.h). */
 #include "agent/chat.h"
+#include "agent/stream.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,10 +41,34 @@ static gg_retry_class judge_error(gg_reply *reply, const gg_http_reply *http, gg
     return class == GG_RETRY_OK ? GG_RETRY_BAD_REPLY : class;
 }
 
+static gg_status read_stream(gg_reply *reply, const gg_http_reply *http, gg_error *error)
+{
+    gg_buf merged;
+    gg_buf_init(&merged, GG_HTTP_REPLY_MAX);
+    gg_status status = gg_stream_merge(http->body, http->len, &merged, error);
+    if (status == GG_OK)
+        status = gg_reply_read(reply, gg_buf_cstr(&merged), merged.len, error);
+    gg_buf_free(&merged);
+    return status;
+}
+
+/* By what came, not by what was asked for: servers that cannot stream answer in one piece. */
+static gg_status read_body(gg_reply *reply, const gg_http_reply *http, gg_error *error)
+{
+    static const char type[] = "text/event-stream";
+    if (gg_stream_is(http->body, http->len))
+        return read_stream(reply, http, error);
+    gg_status status = gg_reply_read(reply, http->body, http->len, error);
+    if (status == GG_OK || http->len == 0 ||
+        strncmp(http->content_type, type, sizeof type - 1) != 0)
+        return status;
+    return read_stream(reply, http, error);
+}
+
 gg_retry_class gg_reply_judge(gg_reply *reply, const gg_http_reply *http, gg_buf *message)
 {
     gg_error error;
-    if (gg_reply_read(reply, http->body, http->len, &error) != GG_OK) {
+    if (read_body(reply, http, &error) != GG_OK) {
         gg_buf_str(message, error.text);
         return GG_RETRY_BAD_REPLY;
     }

@@ -107,6 +107,9 @@ static const gg_opt rows[GG_OPT_COUNT] = {
 [GG_OPT_MAX_TOKENS_FIELD] = {"max-tokens-field", NULL, 0, GG_VALUE_TEXT, "NAME", "max_tokens",
     "max_tokens|max_completion_tokens", 0, 0, OF_RUN, PLAYER, ASKS, NULL, "the name under which the token "
     "limit is sent"},
+[GG_OPT_STREAM] = {"stream", NULL, 0, GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0, OF_RUN, PLAYER,
+    ASKS | AGENT, NULL, "ask for replies as streams, where a proxy gives up on a silent connection; "
+    "plays and records are the same"},
 [GG_OPT_TEXT_CALLS] = {"text-calls", NULL, 0, GG_VALUE_TEXT, "on|off", "on", "on|off", 0, 0, OF_RUN,
     PLAYER, ASKS | AGENT, NULL, "accept a tool call that is the whole text of a reply"},
 [GG_OPT_NUDGES] = {"nudges", NULL, 0, GG_VALUE_INT, "N", "2", NULL, 0, 100, OF_RUN, PLAYER, ASKS | AGENT,

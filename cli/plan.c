@@ -52,6 +52,7 @@ gg_ask gg_plan_ask(const gg_cli *cli, const gg_player *player, const char *effor
     ask.token_ids = ids_asked(cli, player);
     ask.extra_body = gg_opt_text(opts, GG_OPT_EXTRA_BODY);
     ask.max_tokens_key = gg_opt_text(opts, GG_OPT_MAX_TOKENS_FIELD);
+    ask.stream = gg_opt_flag(opts, GG_OPT_STREAM);
     ask.train_constrained = gg_opt_flag(opts, GG_OPT_TRAIN_CONSTRAINED);
     ask.nudges = (int)gg_opt_int(opts, GG_OPT_NUDGES);
     ask.text_calls = is_on(cli, GG_OPT_TEXT_CALLS);

@@ -45,6 +45,7 @@ static gg_ask ask_of(const gg_cli *cli, const place *p)
     ask.max_tokens = gg_opt_int(opts, GG_OPT_MAX_TOKENS);
     ask.nudges = (int)gg_opt_int(opts, GG_OPT_NUDGES);
     ask.text_calls = gg_opt_choice(opts, GG_OPT_TEXT_CALLS) == 0;
+    ask.stream = gg_opt_flag(opts, GG_OPT_STREAM);
     ask.system_prompt = p->system_prompt.len ? gg_buf_cstr(&p->system_prompt) : NULL;
     /* The service records the tokens itself, and draws the seeds; a trajectory stays one sequence
      * when what the model thought goes back to it. */
