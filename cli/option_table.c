@@ -314,7 +314,7 @@ static const gg_opt rows[GG_OPT_COUNT] = {
 [GG_OPT_EMBED_MODEL] = {"embed-model", NULL, 0, GG_VALUE_TEXT, "NAME", NULL, NULL, 0, 0, 0, TASK, BIT(INDEX), NULL,
     "its model"},
 [GG_OPT_EMBED_BYTES] = {"embed-bytes", NULL, 0, GG_VALUE_INT, "N", "8000", NULL, 16, 8000, 0, TASK, BIT(INDEX), NULL,
-    "of a document that are sent to it, at most: some servers refuse what is longer than their model reads"},
+    "bytes of a document that are sent to it, at most"},
 [GG_OPT_INDEX_OUTPUT] = {"output", NULL, 'o', GG_VALUE_FOLDER, "DIR", NULL, NULL, 0, 0, GG_OPT_NEEDED,
     RUN, BIT(INDEX), NULL, "folder of the index"},
 
