@@ -37,17 +37,22 @@ typedef struct reading {
     bool no_memory;
 } reading;
 
+static bool grow(double **values, size_t room)
+{
+    double *grown = realloc(*values, room * sizeof *grown);
+    if (grown)
+        *values = grown;
+    return grown != NULL;
+}
+
 static void push(reading *r, series *s, double x, double y)
 {
     if (s->curve.count == s->room) {
         size_t room = s->room ? 2 * s->room : 128;
-        double *xs = realloc(s->curve.x, room * sizeof *xs);
-        s->curve.x = xs ? xs : s->curve.x;
-        double *ys = realloc(s->curve.y, room * sizeof *ys);
-        s->curve.y = ys ? ys : s->curve.y;
-        r->no_memory = r->no_memory || !xs || !ys;
-        if (!xs || !ys)
+        if (!grow(&s->curve.x, room) || !grow(&s->curve.y, room)) {
+            r->no_memory = true;
             return;
+        }
         s->room = room;
     }
     s->curve.x[s->curve.count] = x;
