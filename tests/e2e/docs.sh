@@ -1,6 +1,6 @@
 #!/bin/sh
 # Every command shown in a ```sh block of README.md and docs/ runs. What would take minutes, installs packages or needs a
-# server of the user's is shortened or left out here, by name, and said. The tutorial has a test of its own.
+# server of the user's is shortened or left out here, by name, and said. Two pages have tests of their own.
 set -eu
 cd "$(dirname "$0")/../.."
 root=$PWD
@@ -8,7 +8,8 @@ root=$PWD
 dir=$(mktemp -d)
 serve build/guessgym serve policy --listen 127.0.0.1:0
 trap 'kill $server; wait $server || :; rm -rf "$dir"' EXIT
-awk '/^```sh$/ { on = 1; next } /^```$/ { on = 0 } on { print FILENAME "\t" $0 }' README.md $(ls docs/*.md | grep -v "tutorial\|aws") examples/README.md >"$dir/commands"
+awk 'FILENAME ~ /tutorial|aws/ { next } /^```sh$/ { on = 1; next } /^```$/ { on = 0 } on { print FILENAME "\t" $0 }' \
+    README.md docs/*.md examples/README.md >"$dir/commands"
 [ "$(wc -l <"$dir/commands")" -ge 8 ] || { echo "not ok: too few commands found"; exit 1; }
 mkdir "$dir/work"
 ln -s "$root/build" "$root/examples" "$root/wordlists" "$dir/work/"

@@ -15,8 +15,7 @@ while read -r line; do
         continue ;; # it asks the service first; the templates have a test of their own
     esac
     command=$(printf '%s' "$line" | sed "s#^aws #$aws --endpoint-url http://127.0.0.1:9 #; s#file://iam#file://examples/deploy/iam#")
-    code=0
-    sh -c "$command" >build/aws.out 2>&1 || code=$?
+    sh -c "$command" >build/aws.out 2>&1 || : # it cannot but fail
     if ! grep -qi 'could not connect\|connection' build/aws.out; then
         echo "not ok: $line"
         cat build/aws.out
