@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/price.h"
 #include "report/report_inside.h"
 
 #define PERCENT      100.0
@@ -222,7 +223,9 @@ static void token_row(gg_report *r, const char *what, double values[GG_REPORT_RU
 static void token_table(gg_report *r)
 {
     double prompt[GG_REPORT_RUNS], reply[GG_REPORT_RUNS], thought[GG_REPORT_RUNS],
-        each[GG_REPORT_RUNS], turns[GG_REPORT_RUNS];
+        each[GG_REPORT_RUNS], turns[GG_REPORT_RUNS], cost[GG_REPORT_RUNS];
+    gg_price price;
+    bool priced = gg_price_find(GG_PRICE_MODEL, &price, NULL) == GG_OK;
     for (size_t i = 0; i < r->run_count; i++) {
         const gg_figures *f = &r->runs[i].figures;
         if (r->runs[i].trained)
@@ -232,6 +235,9 @@ static void token_table(gg_report *r)
         thought[i] = (double)f->reasoning_tokens;
         each[i] = isnan(f->tokens_per_turn) ? -1 : f->tokens_per_turn;
         turns[i] = isnan(f->mean_turns) ? -1 : f->mean_turns;
+        cost[i] = priced && f->prompt_tokens >= 0 && f->completion_tokens >= 0
+                      ? gg_price_cost(&price, f->prompt_tokens, f->completion_tokens, 0)
+                      : -1;
     }
     head(r, "Tokens", "");
     run_columns(r, "");
@@ -241,6 +247,7 @@ static void token_table(gg_report *r)
     token_row(r, "of them thoughts", thought);
     token_row(r, "a reply", each);
     token_row(r, "replies a play", turns);
+    token_row(r, "dollars on " GG_PRICE_MODEL " (" GG_PRICES_DATE ")", cost);
     foot(r);
 }
 
