@@ -370,7 +370,9 @@ static void test_replies(void **state)
              l.allowed_path);
     if (gg_game_open("guess", settings, &game, &error) != GG_OK)
         fail_msg("%s", error.text);
-    for (const char *const *name = gg_policy_names() + 1; *name; name++) {
+    static const char *const players[] = {"random",   "consistent", "entropy", "buckets",
+                                          "expected", "minimax",    NULL};
+    for (const char *const *name = players; *name; name++) {
         gg_policy *policy;
         gg_policy_reply reply;
         word_play p;
