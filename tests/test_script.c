@@ -197,7 +197,8 @@ static void episodes_do_not_meet(void **state)
                                "local m = {}\n"
                                "function reward(e)\n"
                                "  n = n + 1; m[#m + 1] = 1; math.calls = (math.calls or 0) + 1\n"
-                               "  return n + 10 * #m + 100 * math.calls\n"
+                               "  string.old = (string.old or 0) + 1; local s = ('x').old\n"
+                               "  return n + 10 * #m + 100 * math.calls + 1000 * s\n"
                                "end";
     play p;
     gg_reward *reward = NULL;
@@ -209,9 +210,67 @@ static void episodes_do_not_meet(void **state)
     assert_int_equal(gg_reward_parse(p.game, folder_path(folder, "n.lua"), &reward, &error), GG_OK);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(gg_reward_score(reward, p.game, p.episode, &error), GG_OK);
-        assert_true(p.episode->reward == 111);
+        assert_true(p.episode->reward == 1111);
     }
     gg_reward_free(reward);
+    play_close(&p);
+}
+
+/* What lies below the record is made when it is looked at; a script cannot tell. `f` are the facts
+ * of the first guess, which has 16 of them. */
+static void late_tables(void **state)
+{
+    static const struct {
+        const char *code;
+        double want;
+    } rows[] = {
+        {"return e.turns == e.turns and e.turns[1].calls == e.turns[1].calls and "
+         "e.turns[1].calls[1].facts == f and e.parts == e.parts and 1 or 0",
+         1},
+        {"f.marks = nil return f.marks == nil and f.guess == 'crane' and 1 or 0", 1},
+        {"local a = f.marks f.marks = nil return f.marks == nil and #a or 0", 5},
+        {"f.guess = 7 f.other = 1 return f.guess + f.other + #f.marks", 13},
+        {"local n = #f.guess + #f.marks + f.number + f.new_greens + f.new_letters return n", 19},
+        {"local n = 0 for k in pairs(f) do n = n + 1 end return n", 16},
+        {"local a, b, n = f.guess, f.none, 0 for k in pairs(f) do n = n + 1 end return n", 16},
+        {"f.x = 1 local n = 0 for k in pairs(f) do n = n + 1 end return n", 17},
+        {"return #f + #e.parts + #e.labels + #e.turns[1].usage", 0},
+        {"return f.none == nil and f[1] == nil and f['a\\0b'] == nil and f[true] == nil and 1 or 0",
+         1},
+        {"return select('#', table.unpack(e.turns)) + select('#', table.unpack(e.turns[1].calls))",
+         4},
+        {"table.insert(e.turns, 5) return #e.turns + e.turns[2]", 7},
+        {"e.turns[3] = 1 return e.turns[1].index", 0},
+        {"return (tostring(e.turns) == 'table' and type(f) == 'table') and 1 or 0", 1},
+        {"local n = 0 for k, v in pairs(e.labels) do n = n + #k + #v end return n", 12},
+        {"return 1, e.parts", 1},
+        {"return {0.5}, e.turns[1].usage", 0.5},
+        /* the libraries are late too, and a string's methods are the script's library */
+        {"string.len = nil return (('x').len == nil) and 1 or 0", 1},
+        {"function string.twice(s) return s .. s end return #('ab'):twice()", 4},
+        {"math.max = function() return 9 end return math.max(1, 2) + math.min(1, 2)", 10},
+        {"local n = 0 for k in pairs(utf8) do n = n + 1 end return n", 6},
+        {"math = nil return math == nil and 1 or 0", 1},
+    };
+    play p;
+    gg_error error = {0};
+    char code[1024];
+    (void)state;
+    play_open(&p, "guess", NULL);
+    a_game(&p);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        snprintf(code, sizeof code,
+                 "function reward(e) local f = e.turns[1].calls[1].facts; %s end", rows[i].code);
+        if (run(&p, code, &error) != GG_OK)
+            fail_msg("%s: %s", rows[i].code, error.text);
+        if (!(fabs(p.episode->reward - rows[i].want) < 1e-12))
+            fail_msg("%s: %g, want %g", rows[i].code, p.episode->reward, rows[i].want);
+    }
+    /* The parts that were handed back are those of the game. */
+    assert_int_equal(run(&p, "function reward(e) return 1, e.parts end", &error), GG_OK);
+    assert_true(p.episode->part_count > 8);
+    assert_int_equal(run(&p, "function reward(e) return e.turns end", &error), GG_E_CONFIG);
+    assert_non_null(strstr(error.text, "no finite number"));
     play_close(&p);
 }
 
@@ -373,10 +432,10 @@ static int clear(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_a_script_sees),        cmocka_unit_test(lists_and_parts),
-        cmocka_unit_test(what_a_script_may_not),     cmocka_unit_test(episodes_do_not_meet),
-        cmocka_unit_test(the_text_holds_the_digest), cmocka_unit_test(saved_is_live),
-        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(what_a_script_sees),    cmocka_unit_test(lists_and_parts),
+        cmocka_unit_test(what_a_script_may_not), cmocka_unit_test(episodes_do_not_meet),
+        cmocka_unit_test(late_tables),           cmocka_unit_test(the_text_holds_the_digest),
+        cmocka_unit_test(saved_is_live),         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, make, clear);
 }

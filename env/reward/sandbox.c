@@ -8,9 +8,14 @@
 
 #include "env/reward/script.h"
 
-#define HOOK_EVERY 1000 /* instructions between two looks at the limit */
+#define HOOK_EVERY   1000         /* instructions between two looks at the limit */
+#define GARBAGE_MOST (128u << 10) /* bytes of earlier episodes that may lie about */
+#define GLOBALS_ROOM 16
 
-static gg_sandbox *box_of(lua_State *L)
+static const char pristine; /* its address is the registry's key of the plain globals; the
+                                libraries stand under those of their rows */
+
+gg_sandbox *gg_sandbox_of(lua_State *L)
 {
     gg_sandbox *box;
     memcpy(&box, lua_getextraspace(L), sizeof box);
@@ -41,7 +46,7 @@ static void *allocate(void *context, void *old, size_t old_size, size_t size)
 /* Once the limit is passed every instruction fails, so that pcall cannot outlive it. */
 static void on_count(lua_State *L, lua_Debug *at)
 {
-    gg_sandbox *box = box_of(L);
+    gg_sandbox *box = gg_sandbox_of(L);
     (void)at;
     box->left -= HOOK_EVERY;
     if (box->left > 0)
@@ -104,6 +109,7 @@ static int pairs_in_order(lua_State *L)
 {
     luaL_checktype(L, 1, LUA_TTABLE);
     lua_settop(L, 1);
+    gg_sandbox_make_whole(L, 1);
     lua_newtable(L);
     lua_Integer count = 0;
     for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) {
@@ -218,18 +224,80 @@ static int set_up(lua_State *L)
     wrap(L, globals, LUA_STRLIBNAME, "format", plain_format, NULL);
     lua_pushcfunction(L, plain_tostring);
     lua_setfield(L, globals, "tostring");
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+        lua_getfield(L, globals, libraries[i].name);
+        lua_rawsetp(L, LUA_REGISTRYINDEX, &libraries[i]);
+        lua_pushnil(L);
+        lua_setfield(L, globals, libraries[i].name);
+    }
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &pristine);
+    gg_sandbox_set_up_late(L);
+    return 0;
+}
+
+/* Copies the members of the table at `from` into the table at `to`. */
+static void copy_members(lua_State *L, int from, int to)
+{
+    for (lua_pushnil(L); lua_next(L, from);) {
+        lua_pushvalue(L, -2);
+        lua_insert(L, -2);
+        lua_rawset(L, to);
+    }
+}
+
+void gg_sandbox_fill_library(lua_State *L, const void *of)
+{
+    const struct library *library = of;
+    int to = lua_gettop(L);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, library);
+    copy_members(L, to + 1, to);
+    lua_settop(L, to);
+}
+
+/* The methods of strings are those of the library that the script has. */
+static int renew(lua_State *L)
+{
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &pristine);
+    lua_createtable(L, 0, GLOBALS_ROOM);
+    copy_members(L, 1, 2);
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+        gg_sandbox_push_library(L, &libraries[i]);
+        lua_setfield(L, 2, libraries[i].name);
+    }
+    lua_pushliteral(L, "");
+    if (lua_getmetatable(L, -1)) {
+        lua_getfield(L, 2, LUA_STRLIBNAME);
+        lua_setfield(L, -2, "__index");
+    }
+    lua_pushvalue(L, 2);
     lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
     return 0;
+}
+
+gg_status gg_sandbox_renew(gg_sandbox *box, gg_error *error)
+{
+    lua_settop(box->L, 0);
+    if (box->used > GARBAGE_MOST)
+        lua_gc(box->L, LUA_GCCOLLECT);
+    box->left = GG_LUA_INSTRUCTIONS;
+    box->short_of_heap = false;
+    lua_pushcfunction(box->L, renew);
+    if (lua_pcall(box->L, 0, 0, 0) == LUA_OK)
+        return GG_OK;
+    return gg_fail(error, GG_E_MEMORY, "out of memory for a reward script");
 }
 
 gg_status gg_sandbox_open(gg_sandbox *box, gg_error *error)
 {
     *box = (gg_sandbox){.left = GG_LUA_INSTRUCTIONS};
+    gg_buf_init(&box->scratch, GG_LUA_MEMORY);
     box->L = lua_newstate(allocate, box);
     if (box->L) {
         memcpy(lua_getextraspace(box->L), &box, sizeof box);
+        /* Garbage is collected between episodes, and when a script comes to its limit. */
+        lua_gc(box->L, LUA_GCSTOP);
         lua_pushcfunction(box->L, set_up);
-        if (lua_pcall(box->L, 0, 0, 0) == LUA_OK)
+        if (lua_pcall(box->L, 0, 0, 0) == LUA_OK && gg_sandbox_renew(box, NULL) == GG_OK)
             return GG_OK;
     }
     gg_sandbox_close(box);
@@ -241,4 +309,5 @@ void gg_sandbox_close(gg_sandbox *box)
     if (box->L)
         lua_close(box->L);
     box->L = NULL;
+    gg_buf_free(&box->scratch);
 }

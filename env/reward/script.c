@@ -1,5 +1,6 @@
 #include "env/reward/script.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,8 @@ struct gg_lua {
     gg_buf text; /* path, DIGEST_AT, digest */
     gg_buf path;
     gg_buf code; /* compiled */
+    /* A state that has scored and can score again; a thread takes it out while it does. */
+    _Atomic(gg_sandbox *) spare;
 };
 
 /* The path's length; 0 when the text names no script. *digest is NULL or what follows it. */
@@ -148,6 +151,14 @@ gg_status gg_lua_load(const char *text, gg_lua **out, gg_error *error)
     return status;
 }
 
+static void free_box(gg_sandbox *box)
+{
+    if (!box)
+        return;
+    gg_sandbox_close(box);
+    free(box);
+}
+
 void gg_lua_free(gg_lua *script)
 {
     if (!script)
@@ -155,6 +166,7 @@ void gg_lua_free(gg_lua *script)
     gg_buf_free(&script->text);
     gg_buf_free(&script->path);
     gg_buf_free(&script->code);
+    free_box(atomic_load(&script->spare));
     free(script);
 }
 
@@ -162,23 +174,33 @@ void gg_lua_free(gg_lua *script)
 
 typedef struct scoring {
     const gg_lua *script;
-    const gg_game *game;
     gg_episode *episode;
-    gg_buf scratch;
 } scoring;
 
-/* Runs protected: pushes the function's two results. */
+static const char loaded; /* its address is the registry's key of the loaded script */
+
+/* Runs protected: pushes the function's two results. The script runs from its first line with the
+ * globals of now, which are its one upvalue. */
 static int run_reward(lua_State *L)
 {
-    scoring *s = lua_touserdata(L, 1);
+    const gg_lua *script = lua_touserdata(L, 1);
     lua_settop(L, 0);
-    if (luaL_loadbufferx(L, gg_buf_cstr(&s->script->code), s->script->code.len, "=script", "b") !=
-        LUA_OK)
-        return lua_error(L);
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &loaded) == LUA_TNIL) {
+        lua_settop(L, 0);
+        if (luaL_loadbufferx(L, gg_buf_cstr(&script->code), script->code.len, "=script", "b") !=
+            LUA_OK)
+            return lua_error(L);
+        lua_pushvalue(L, 1);
+        lua_rawsetp(L, LUA_REGISTRYINDEX, &loaded);
+    }
+    lua_pushglobaltable(L);
+    (void)lua_setupvalue(L, 1, 1);
     lua_call(L, 0, 0);
     lua_getglobal(L, ENTRY);
-    gg_sandbox_push_episode(L, s->game, s->episode, &s->scratch);
+    gg_sandbox_push_episode(L);
     lua_call(L, 1, 2);
+    gg_sandbox_make_whole(L, 1);
+    gg_sandbox_make_whole(L, 2);
     return 2;
 }
 
@@ -285,24 +307,45 @@ static gg_status take_parts(scoring *s, lua_State *L, gg_error *error)
     return status;
 }
 
+/* A state as new: the spare one, else another. */
+static gg_status take_box(gg_lua *script, gg_sandbox **out, gg_error *error)
+{
+    gg_sandbox *box = atomic_exchange(&script->spare, NULL);
+    gg_status status = GG_OK;
+    if (box) {
+        status = gg_sandbox_renew(box, error);
+    } else {
+        box = malloc(sizeof *box);
+        if (!box)
+            return gg_fail(error, GG_E_MEMORY, "out of memory for a reward script");
+        status = gg_sandbox_open(box, error);
+    }
+    if (status != GG_OK)
+        free_box(box);
+    *out = status == GG_OK ? box : NULL;
+    return status;
+}
+
 gg_status gg_lua_score(const gg_lua *script, const gg_game *game, gg_episode *episode,
                        gg_error *error)
 {
-    scoring s = {.script = script, .game = game, .episode = episode};
-    gg_sandbox box;
-    gg_status status = gg_sandbox_open(&box, error);
+    scoring s = {.script = script, .episode = episode};
+    gg_sandbox *box = NULL;
+    gg_lua *owner = (gg_lua *)(uintptr_t)script; /* only its spare state changes */
+    gg_status status = take_box(owner, &box, error);
     if (status != GG_OK)
         return status;
-    gg_buf_init(&s.scratch, GG_LUA_MEMORY);
-    lua_pushcfunction(box.L, run_reward);
-    lua_pushlightuserdata(box.L, &s);
-    if (gg_sandbox_call(box.L, 1, 2) != LUA_OK)
-        status = said(script, &box, episode->id ? episode->id : "", error);
+    box->game = game;
+    box->episode = episode;
+    lua_pushcfunction(box->L, run_reward);
+    lua_pushlightuserdata(box->L, owner);
+    bool ran = gg_sandbox_call(box->L, 1, 2) == LUA_OK;
+    if (!ran)
+        status = said(script, box, episode->id ? episode->id : "", error);
     if (status == GG_OK)
-        status = take_total(&s, box.L, error);
+        status = take_total(&s, box->L, error);
     if (status == GG_OK)
-        status = take_parts(&s, box.L, error);
-    gg_buf_free(&s.scratch);
-    gg_sandbox_close(&box);
+        status = take_parts(&s, box->L, error);
+    free_box(ran ? atomic_exchange(&owner->spare, box) : box);
     return status;
 }

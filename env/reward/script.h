@@ -6,8 +6,8 @@
  * written into the record. docs/rewards.md lists the fields of `episode`: all of the record but its
  * messages, and `parts` with every part the game knows.
  *
- * A script cannot reach files, clocks, random numbers or other episodes: each episode is scored in
- * a fresh state that has string (without dump), table, math (without random), utf8, and assert,
+ * A script cannot reach files, clocks, random numbers or other episodes: each episode is scored
+ * from the script's first line on, as in a fresh state that has string (without dump), table, math (without random), utf8, and assert,
  * error, ipairs, pairs, pcall, select, tonumber, tostring, type. pairs goes through the keys in
  * order, and nothing shows an address, so that the same record always gives the same value.
  * Instructions and memory are limited; what one call of a string function does counts as one
