@@ -1,5 +1,6 @@
 #include "agent/chat.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ static const char *const places[] = {
     [GG_EFFORT_SYSTEM_LINE] = "system-line",
     [GG_EFFORT_OFF] = "off",
 };
+#define NAME_ROOM    128 /* bytes of a field that is not sent */
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
 bool gg_effort_known(const char *text)
@@ -180,10 +182,22 @@ static bool is_constrained(const cJSON *body)
     return choice && !(text && (strcmp(text, "auto") == 0 || strcmp(text, "none") == 0));
 }
 
+/* The next name of a list, one a line; *at moves behind it. */
+static bool next_name(const char **at, char out[NAME_ROOM])
+{
+    size_t len = *at ? strcspn(*at, "\n") : 0;
+    if (!len)
+        return false;
+    snprintf(out, NAME_ROOM, "%.*s", (int)len, *at);
+    *at += len + ((*at)[len] == '\n');
+    return true;
+}
+
 static bool is_dropped(const gg_ask *ask, const char *name)
 {
-    for (const char *const *drop = ask->drop; drop && *drop; drop++)
-        if (strcmp(*drop, name) == 0)
+    char dropped[NAME_ROOM];
+    for (const char *at = ask->drop; next_name(&at, dropped);)
+        if (strcmp(dropped, name) == 0)
             return true;
     return false;
 }
@@ -196,8 +210,9 @@ static gg_status fill(cJSON *body, const gg_ask *ask, const char *tools, gg_erro
     gg_status status = put_tools(body, tools, error);
     if (status == GG_OK && ask->extra_body)
         status = merge_extra(body, ask->extra_body, error);
-    for (const char *const *drop = ask->drop; drop && *drop; drop++)
-        cJSON_DeleteItemFromObjectCaseSensitive(body, *drop);
+    char dropped[NAME_ROOM];
+    for (const char *at = ask->drop; next_name(&at, dropped);)
+        cJSON_DeleteItemFromObjectCaseSensitive(body, dropped);
     return status;
 }
 

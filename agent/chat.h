@@ -76,7 +76,7 @@ typedef struct gg_ask {
     int64_t episode_ms;         /* of a planned episode, its replays included */
     const char *max_tokens_key; /* "max_tokens" or "max_completion_tokens" */
     const char *extra_body;     /* JSON object merged into every request last; NULL = none */
-    const char *const *drop;    /* names never sent, NULL-terminated; NULL = none */
+    const char *drop;           /* names never sent, one a line; NULL = none */
     bool effort_line;           /* the system prompt tells the effort, wherever else it goes */
     bool stream;                /* ask for a stream; what comes is read in either form */
 } gg_ask;

@@ -102,6 +102,8 @@ static const gg_opt rows[GG_OPT_COUNT] = {
 [GG_OPT_TRAIN_CONSTRAINED] = {"train-constrained", NULL, 0, GG_VALUE_FLAG, NULL, NULL, NULL, 0, 0,
     OF_RUN, PLAYER, ASKS, NULL, "let plays be trained on whose sampling was held to a form (a forced "
     "call, a schema, a grammar); their log-probabilities are not the free model's"},
+[GG_OPT_DROP_FIELD] = {"drop-field", NULL, 0, GG_VALUE_LIST, "NAME", NULL, NULL, 0, 0, OF_RUN, PLAYER, ASKS,
+    NULL, "a field that the endpoint refuses and is never sent; may be given again"},
 [GG_OPT_EXTRA_BODY] = {"extra-body", NULL, 0, GG_VALUE_TEXT, "JSON", NULL, NULL, 0, 0, OF_RUN, PLAYER,
     ASKS, NULL, "an object that is merged into every request last: {\"top_k\": 20}"},
 [GG_OPT_MAX_TOKENS_FIELD] = {"max-tokens-field", NULL, 0, GG_VALUE_TEXT, "NAME", "max_tokens",

@@ -50,6 +50,7 @@ gg_ask gg_plan_ask(const gg_cli *cli, const gg_player *player, const char *effor
     ask.send_seed = is_on(cli, GG_OPT_SEND_SEED);
     ask.echo_reasoning = (gg_switch)gg_opt_choice(opts, GG_OPT_ECHO_REASONING);
     ask.token_ids = ids_asked(cli, player);
+    ask.drop = gg_opt_text(opts, GG_OPT_DROP_FIELD);
     ask.extra_body = gg_opt_text(opts, GG_OPT_EXTRA_BODY);
     ask.max_tokens_key = gg_opt_text(opts, GG_OPT_MAX_TOKENS_FIELD);
     ask.stream = gg_opt_flag(opts, GG_OPT_STREAM);

@@ -266,7 +266,9 @@ static bool leave_out(gg_probe *p)
             p->ask.max_tokens_key = renamed ? "max_completion_tokens" : p->ask.max_tokens_key;
             p->refused[p->refused_count].flags = renamed ? fields[i].flags : "";
         }
-        p->drop[p->refused_count++] = name;
+        p->refused_count++;
+        size_t len = strlen(p->drop);
+        snprintf(p->drop + len, sizeof p->drop - len, "%s%s", len ? "\n" : "", name);
         p->ask.drop = p->drop;
         return true;
     }

@@ -14,11 +14,12 @@
 #include "cli/endpoint.h"
 #include "env/reward/reward.h"
 
-#define GG_PROBE_TEXT   400 /* bytes of one message that is shown */
-#define GG_PROBE_FIELDS 6   /* refused fields that are left out, one after another */
-#define GG_PROBE_ADVICE 12
-#define GG_PROBE_MODELS 5   /* names shown of a list */
-#define GG_PROBE_TOKENS 512 /* of the first reply, unless --max-tokens says */
+#define GG_PROBE_TEXT      400 /* bytes of one message that is shown */
+#define GG_PROBE_DROP_ROOM 1024
+#define GG_PROBE_FIELDS    6 /* refused fields that are left out, one after another */
+#define GG_PROBE_ADVICE    12
+#define GG_PROBE_MODELS    5   /* names shown of a list */
+#define GG_PROBE_TOKENS    512 /* of the first reply, unless --max-tokens says */
 
 /* One request and what came back. */
 typedef struct gg_shot {
@@ -74,8 +75,8 @@ typedef struct gg_probe {
     gg_ask ask;
     gg_refused refused[GG_PROBE_FIELDS];
     size_t refused_count;
-    const char *drop[GG_PROBE_FIELDS + 1];
-    cJSON *body; /* of the request that `chat` is about */
+    char drop[GG_PROBE_DROP_ROOM]; /* as gg_ask.drop */
+    cJSON *body;                   /* of the request that `chat` is about */
     gg_shot list, chat, plain, stream, effort;
     gg_reply reply;       /* of `chat`, when its outcome is OK */
     gg_episode *episode;  /* the play's record after that reply, or NULL */

@@ -46,7 +46,6 @@ static void check_body(const gg_ask *a, const char *offered, const char *want)
 
 static void bodies(void **state)
 {
-    static const char *const no_top_p[] = {"top_p", "seed", NULL};
     gg_ask a = ask();
     (void)state;
     check_body(&a, tools, "{" CORE "," TOOLS TAIL);
@@ -61,7 +60,7 @@ static void bodies(void **state)
     check_body(&a, "[]",
                "{\"model\":\"m\",\"max_completion_tokens\":64,\"temperature\":1,\"top_p\":1" TAIL);
     a = ask();
-    a.drop = no_top_p;
+    a.drop = "top_p\nseed";
     check_body(&a, "[]", "{\"model\":\"m\",\"max_tokens\":64,\"temperature\":1,\"messages\":[]}");
     a = ask();
     a.extra_body = "{\"temperature\":0.5,\"top_k\":20}";

@@ -21,3 +21,6 @@ json 'd["usable"] and d["calls"] and d["untrainable_reason"] is None'
 # Streams behind a connection that breaks: as without.
 expect 0 "$G" rollout --limit 5 -g 3 --effort none --stream -q -o "$T/faults" --faults examples/faults/thirty-percent.faults
 expect 0 python3 tests/lib/same_games.py "$T/whole-none" "$T/faults" 0.1
+
+# A field that an endpoint refuses is not sent.
+expect 0 "$G" eval --limit 3 --drop-field top_p --drop-field seed -q -o "$T/dropped"
