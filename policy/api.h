@@ -18,6 +18,7 @@
 typedef struct gg_policy_api {
     const char *name;
     bool trainable; /* false: no weights, no log-probabilities; logprobs and gradient are NULL */
+    bool schemas;   /* the prompt spells the tools' schemas too (template.h) */
     int variant;    /* for tables that share functions */
     gg_status (*open)(const struct gg_policy_api *api, const char *settings, gg_policy **out,
                       gg_error *error);

@@ -4,6 +4,7 @@
 
 #include "core/near.h"
 #include "policy/api.h"
+#include "policy/chooser.h"
 #include "policy/letters_policy.h"
 #include "policy/reply.h"
 #include "policy/retriever.h"
@@ -18,12 +19,12 @@ static const gg_policy_api *const policies[] = {
     &gg_letters_policy,        &gg_solver_policies[0],    &gg_solver_policies[1],
     &gg_solver_policies[2],    &gg_solver_policies[3],    &gg_solver_policies[4],
     &gg_solver_policies[5],    &gg_retriever_policies[0], &gg_retriever_policies[1],
-    &gg_retriever_policies[2], &gg_seeker_policy,
+    &gg_retriever_policies[2], &gg_seeker_policy,         &gg_chooser_policy,
 };
 #define POLICIES (sizeof policies / sizeof *policies)
 static const char *const policy_names[POLICIES + 1] = {
-    "letters", "random", "consistent", "entropy", "buckets", "expected",
-    "minimax", "bm25",   "vector",     "hybrid",  "seeker",  NULL,
+    "letters", "random", "consistent", "entropy", "buckets", "expected", "minimax",
+    "bm25",    "vector", "hybrid",     "seeker",  "chooser", NULL,
 };
 
 static const struct effort {
@@ -188,8 +189,8 @@ gg_status gg_policy_reply_to(const gg_policy *p, const gg_weights *weights, doub
         return gg_fail(error, GG_E_ARGUMENT, "max_tokens must be at least 1");
     gg_ids prompt = gg_reply_take_prompt(reply);
     gg_effort effort = p->api->trainable ? request->effort : GG_EFFORT_LOW;
-    status =
-        gg_template_prompt(p->tokenizer, request->messages, request->tools, effort, &prompt, error);
+    status = gg_template_prompt(p->tokenizer, request->messages, request->tools, p->api->schemas,
+                                effort, &prompt, error);
     gg_reply_give_prompt(reply, prompt);
     if (status != GG_OK)
         return status;

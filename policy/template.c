@@ -212,21 +212,25 @@ static gg_status put_messages(writer *w, gg_json_name messages)
     return w->index && !r.failed ? GG_OK : gg_fail(w->error, GG_E_ARGUMENT, wanted);
 }
 
-static gg_status put_tools(writer *w, gg_json_name tools)
+static gg_status put_tools(writer *w, gg_json_name tools, bool schemas)
 {
-    static const char *const names[] = {"name"};
-    gg_json_name name;
+    static const char *const names[] = {"name", "parameters"};
+    gg_json_name function[COUNT(names)];
     int index = 0;
     if (!is_array(tools))
         return GG_OK;
     gg_json_reader r = gg_json_reader_make(tools.bytes, tools.len);
     gg_read_array(&r);
     for (; gg_read_element(&r); index++) {
-        pick_in(pick_function(&r), names, COUNT(names), &name);
-        if (!is_string(name))
+        pick_in(pick_function(&r), names, COUNT(names), function);
+        if (!is_string(function[0]))
             return gg_fail(w->error, GG_E_ARGUMENT, "tools[%d].function.name is missing", index);
         gg_ids_push(w->out, GG_TOKEN_TOOLS);
-        put_text(w, name);
+        put_text(w, function[0]);
+        if (!schemas || !function[1].bytes)
+            continue;
+        gg_ids_push(w->out, GG_TOKEN_ARGUMENTS);
+        gg_tokenizer_encode(w->tokenizer, function[1].bytes, function[1].len, w->out);
     }
     if (index)
         gg_ids_push(w->out, GG_TOKEN_END);
@@ -234,7 +238,8 @@ static gg_status put_tools(writer *w, gg_json_name tools)
 }
 
 gg_status gg_template_prompt(const gg_tokenizer *tokenizer, gg_json_name messages,
-                             gg_json_name tools, gg_effort effort, gg_ids *out, gg_error *error)
+                             gg_json_name tools, bool schemas, gg_effort effort, gg_ids *out,
+                             gg_error *error)
 {
     writer w = {.tokenizer = tokenizer, .out = out, .error = error};
     gg_buf_init(&w.text, messages.len + tools.len);
@@ -242,7 +247,7 @@ gg_status gg_template_prompt(const gg_tokenizer *tokenizer, gg_json_name message
     gg_status status = gg_buf_status(&w.text, "a prompt", error);
     gg_ids_push(out, GG_TOKEN_LOW + (int32_t)effort);
     if (status == GG_OK)
-        status = put_tools(&w, tools);
+        status = put_tools(&w, tools, schemas);
     if (status == GG_OK)
         status = put_messages(&w, messages);
     gg_ids_push(out, GG_TOKEN_ASSISTANT);

@@ -23,7 +23,7 @@
 struct gg_env {
     int dials, turns; /* options */
     char tools[2048];
-    char tasks[4096]; /* path of the list that ships, "" when it is not there */
+    char tasks[3][4096]; /* paths of the lists that ship, "" where one is not there */
 };
 
 static const gg_env_api api; /* the table, at the end of this file */
@@ -103,7 +103,11 @@ static void write_tools(gg_env *env)
     snprintf(env->tools + len, room - (size_t)len, "]}}}]");
 }
 
-/* Tasks ship as tasks.txt beside the plug-in, wherever that is. */
+/* Tasks ship as files beside the plug-in, wherever that is. */
+static const struct list {
+    const char *split, *file;
+} lists[] = {{"test", "tasks.txt"}, {"train", "train.txt"}, {"val", "val.txt"}};
+
 static void find_tasks(gg_env *env)
 {
     Dl_info where;
@@ -111,9 +115,12 @@ static void find_tasks(gg_env *env)
         return;
     const char *slash = strrchr(where.dli_fname, '/');
     int folder = slash ? (int)(slash - where.dli_fname) + 1 : 0;
-    int len = snprintf(env->tasks, sizeof env->tasks, "%.*stasks.txt", folder, where.dli_fname);
-    if (len < 0 || len >= (int)sizeof env->tasks || access(env->tasks, R_OK) != 0)
-        env->tasks[0] = '\0';
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        int len = snprintf(env->tasks[i], sizeof env->tasks[i], "%.*s%s", folder, where.dli_fname,
+                           lists[i].file);
+        if (len < 0 || len >= (int)sizeof env->tasks[i] || access(env->tasks[i], R_OK) != 0)
+            env->tasks[i][0] = '\0';
+    }
 }
 
 static gg_status open_lock(const char *config, gg_env **out, gg_error *error)
@@ -149,7 +156,7 @@ static void info(const gg_env *env, gg_env_info *out)
         .task_noun = "code",
         .move_noun = "turn",
         .measure_name = "opened",
-        .default_policy = NULL, /* nothing in the program can play it yet */
+        .default_policy = "chooser", /* plays whatever takes enums and small whole numbers */
         .default_reward = "solve",
         .max_calls = 2 * env->turns,
         .max_turns = 2 * env->turns + 2,
@@ -164,8 +171,10 @@ static const char *tools(const gg_env *env)
 
 static const char *default_tasks(const gg_env *env, const char *split)
 {
-    /* One list for measuring; a game to be trained would bring a "train" and a "val" too. */
-    return strcmp(split, "test") == 0 && env->tasks[0] ? env->tasks : NULL;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (strcmp(split, lists[i].split) == 0)
+            return env->tasks[i][0] ? env->tasks[i] : NULL;
+    return NULL;
 }
 
 /* ---- a play ----------------------------------------------------------------------------- */
