@@ -116,6 +116,10 @@ demo-full: ## the same, trained at medium effort too
 	@sh .ci/deps.sh build
 	@$(MAKE) $(MANY) build/guessgym
 	@sh examples/demo.sh low medium
+demo-search: ## the search game: index, baselines, a player before and after training (a few minutes)
+	@sh .ci/deps.sh build search
+	@$(MAKE) $(MANY) build/guessgym
+	@sh examples/demo-search.sh
 
 # What is measured beside us may be missing; the bench then leaves it out and says so.
 bench: bench-ready ## measures everything (about six minutes); prints JSON
@@ -184,4 +188,4 @@ clean: ## removes build/
 help: ## this list
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
-.PHONY: all test interop interop-embed interop-vllm fuzz fuzz-smoke fuzz-ready fuzz-programs bench bench-quick bench-ready bench-programs demo demo-full test-threads clean help deps run-tests check man install uninstall FORCE
+.PHONY: all test interop interop-embed interop-vllm fuzz fuzz-smoke fuzz-ready fuzz-programs bench bench-quick bench-ready bench-programs demo demo-full demo-search test-threads clean help deps run-tests check man install uninstall FORCE

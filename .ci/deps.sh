@@ -1,11 +1,12 @@
 #!/bin/sh
-# Installs the Debian packages that are missing, and says which. Groups: build test bench browser check.
+# Installs the Debian packages that are missing, and says which. Groups: build test bench search browser check.
 set -eu
 
 build='gcc make pkg-config libc6-dev libcurl4-openssl-dev libcjson-dev libpcre2-dev
     libmicrohttpd-dev libuv1-dev libssl-dev zlib1g-dev liblua5.4-dev libsqlite3-dev'
 test='libcmocka-dev python3 python3-numpy python3-venv scowl curl dict-foldoc'
 bench='wrk python3 python3-venv'
+search='python3 dict-foldoc'
 browser='chromium fonts-dejavu-core'
 check='clang clang-format clang-tidy cppcheck shellcheck'
 
@@ -15,9 +16,10 @@ for group in "${@:-build}"; do
     build) wanted="$wanted $build" ;;
     test) wanted="$wanted $test" ;;
     bench) wanted="$wanted $bench" ;;
+    search) wanted="$wanted $search" ;;
     browser) wanted="$wanted $browser" ;;
     check) wanted="$wanted $check" ;;
-    *) echo "deps.sh: unknown group $group; there are: build test bench browser check" >&2; exit 2 ;;
+    *) echo "deps.sh: unknown group $group; there are: build test bench search browser check" >&2; exit 2 ;;
     esac
 done
 
