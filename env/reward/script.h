@@ -7,11 +7,11 @@
  * messages, and `parts` with every part the game knows.
  *
  * A script cannot reach files, clocks, random numbers or other episodes: each episode is scored
- * from the script's first line on, as in a fresh state that has string (without dump), table, math (without random), utf8, and assert,
- * error, ipairs, pairs, pcall, select, tonumber, tostring, type. pairs goes through the keys in
- * order, and nothing shows an address, so that the same record always gives the same value.
- * Instructions and memory are limited; what one call of a string function does counts as one
- * instruction.
+ * from the script's first line on, as in a fresh state that has string (without dump), table, math
+ * (without random), utf8, and assert, error, ipairs, pairs, pcall, select, tonumber, tostring,
+ * type. pairs goes through the keys in order, and nothing shows an address, so that the same record
+ * always gives the same value. Instructions and memory are limited; what one call of a string
+ * function does counts as one instruction.
  */
 #ifndef GG_ENV_REWARD_SCRIPT_H
 #define GG_ENV_REWARD_SCRIPT_H
