@@ -74,7 +74,7 @@ static gg_hosted_answer unreadable(gg_status status)
 
 static void submit_training(gg_request *request)
 {
-    gg_op_request operation;
+    gg_op_request operation = {0};
     gg_error error = {0};
     int64_t sequence;
     uint8_t digest[32];
@@ -97,7 +97,7 @@ static void submit_training(gg_request *request)
 
 static void submit_sampling(gg_request *request)
 {
-    gg_op_request operation;
+    gg_op_request operation = {0};
     gg_error error = {0};
     char id[GG_OPERATION_ID_MAX + 1];
     gg_hosted *session = gg_request_session(request);
