@@ -14,7 +14,7 @@ server=''
 trap 'stop; rm -rf "$work"' EXIT
 unset MLFLOW_TRACKING_URI MLFLOW_TRACKING_TOKEN MLFLOW_TRACKING_USERNAME MLFLOW_EXPERIMENT_NAME GUESSGYM_MLFLOW
 export MLFLOW_DISABLE_TELEMETRY=true DO_NOT_TRACK=true GIT_PYTHON_REFRESH=quiet
-port=$((20000 + $$ % 20000))
+port=$(python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])')
 url=http://127.0.0.1:$port
 fail() { echo "not ok: $*"; tail -n 20 "$work/server.log"; exit 1; }
 
@@ -26,6 +26,10 @@ stop() {
     server=''
 }
 start() {
+    start_once || start_once || fail 'the server does not start'
+}
+start_once() {
+    stop
     (cd "$work" && exec setsid "$bin/mlflow" server --backend-store-uri "sqlite:///$work/mlflow.db" \
         --artifacts-destination "$work/artifacts" --host 127.0.0.1 --port "$port" --workers 1) >>"$work/server.log" 2>&1 &
     server=$!
@@ -34,7 +38,7 @@ start() {
         kill -0 "$server" 2>/dev/null || break
         sleep 0.5
     done
-    fail 'the server does not start'
+    return 1
 }
 count() { grep -c "$@" || :; }
 
