@@ -86,7 +86,7 @@ $gg mlflow-push hostile --mlflow "$url" --mlflow-experiment hostile --json >push
 $gg serve policy --listen 127.0.0.1:0 >policy.url 2>policy.err &
 policy=$!
 for _ in $(seq 100); do [ -s policy.url ] && break; sleep 0.1; done
-$gg eval --limit 100 -n 20 --concurrency 4 -q -o outage -e "$(head -n 1 policy.url)" --json --mlflow "$url" >outage.json 2>outage.err &
+$gg eval --limit 100 -n 20 --concurrency 4 -q -o outage -e "$(head -n 1 policy.url)" --json --mlflow "$url" --mlflow-traces 0.02 >outage.json 2>outage.err &
 running=$!
 sleep 1
 stop
