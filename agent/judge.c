@@ -48,6 +48,8 @@ static gg_status read_stream(gg_reply *reply, const gg_http_reply *http, gg_erro
     gg_status status = gg_stream_merge(http->body, http->len, &merged, error);
     if (status == GG_OK)
         status = gg_reply_read(reply, gg_buf_cstr(&merged), merged.len, error);
+    else
+        (void)gg_reply_read(reply, "", 0, NULL); /* what was read before must not stay */
     gg_buf_free(&merged);
     return status;
 }
